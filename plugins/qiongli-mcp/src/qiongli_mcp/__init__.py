@@ -1,0 +1,1 @@
+"""The MCP server of Qiongli; `qiongli mcp serve` starts it."""

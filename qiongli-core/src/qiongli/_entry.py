@@ -1,0 +1,17 @@
+"""The console script: answers `--version` before anything is imported, then hands over to the command line."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave the process with its exit code."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from qiongli._version import VERSION
+
+        sys.stdout.write(f"qiongli {VERSION}\n")
+        return
+    from qiongli.cli import run
+
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""The state of a project: its manifest, its evidence memory, and the packets that describe and change them."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import attrs
+
+from qiongli.records._units import SCHEMA_VERSION, Ppm, Record, ppm_field
+
+SubjectMode = Literal["auto", "confirmed", "locked"]
+SUBJECT_MODES: Final[tuple[SubjectMode, ...]] = ("auto", "confirmed", "locked")
+
+Strictness = Literal["standard", "strict"]
+STRICTNESSES: Final[tuple[Strictness, ...]] = ("standard", "strict")
+
+Action = Literal["confirm", "dismiss", "reset", "lock", "unlock"]
+ACTIONS: Final[tuple[Action, ...]] = ("confirm", "dismiss", "reset", "lock", "unlock")
+
+PromotionStatus = Literal["none", "recommend_confirmation", "suppressed"]
+
+#: The active subject of a project whose subject is left to the router.
+AUTO: Final = "auto"
+
+
+@attrs.frozen
+class ManifestState(Record):
+    """What `.qiongli/guidance_manifest.yaml` says of the project's subject."""
+
+    active_subject: str = AUTO
+    subject_mode: SubjectMode = "auto"
+    secondary_subjects: tuple[str, ...] = ()
+    venue_profiles: tuple[str, ...] = ()
+    method_lenses: tuple[str, ...] = ()
+    strictness: Strictness = "standard"
+
+
+@attrs.frozen
+class Dismissal(Record):
+    """How often and when the user turned a subject down."""
+
+    dismissal_count: int = 1
+    last_dismissed_run_id: str = ""
+    #: The subject's suggestion count at the time: only more suggestions than that prompt again.
+    last_suggestion_count: int = 0
+
+
+@attrs.frozen
+class SuggestionMemory(Record):
+    """How often a subject was suggested for distinct tasks."""
+
+    suggestion_count: int = 0
+    last_confidence: Ppm = ppm_field(default=Ppm(0))
+    last_decision: str = "suggest_subject"
+    last_run_id: str = ""
+    #: Fingerprints of the tasks already counted, oldest first.
+    fingerprints: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class LifecycleEvent(Record):
+    """One thing that happened to the project's subject."""
+
+    event: str
+    subject: str | None = None
+    source: str = "user"
+    write_manifest: bool = False
+    run_id: str = ""
+    #: UTC, ISO 8601; informative only: order is the order of the list.
+    time: str = ""
+
+
+@attrs.frozen
+class EvidenceMemory(Record):
+    """The content of `.qiongli/trace/subject_evidence.json`."""
+
+    schema_version: str = SCHEMA_VERSION
+    lifecycle_events: tuple[LifecycleEvent, ...] = ()
+    dismissed_subjects: dict[str, Dismissal] = attrs.field(factory=dict)
+    suggestions: dict[str, SuggestionMemory] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class SuggestionStatus(Record):
+    """One subject's line in a status packet."""
+
+    subject: str
+    suggestion_count: int
+    last_confidence: Ppm = ppm_field()
+    last_decision: str = "suggest_subject"
+    promotion_status: PromotionStatus = "none"
+
+
+@attrs.frozen
+class LatestRefinement(Record):
+    """The last recorded run."""
+
+    run_id: str
+    decision: str
+    primary_subject: str
+    confidence: Ppm = ppm_field()
+
+
+@attrs.frozen
+class StatusPacket(Record):
+    """What `qiongli subject status --json` prints."""
+
+    schema_version: str
+    active_subject: str
+    subject_mode: SubjectMode
+    secondary_subjects: tuple[str, ...]
+    venue_profiles: tuple[str, ...]
+    method_lenses: tuple[str, ...]
+    strictness: Strictness
+    suggestions: tuple[SuggestionStatus, ...]
+    dismissed_subjects: tuple[str, ...]
+    locked: bool
+    latest_refinement: LatestRefinement | None
+    #: State of the managed guidance block: `none`, `current`, `stale` or `broken`.
+    guidance: str
+    #: Number of the state that this packet describes; a writer may demand that it is still the same.
+    revision: int
+    warnings: tuple[str, ...]
+
+
+@attrs.frozen
+class ActionPacket(Record):
+    """What `qiongli subject confirm --json` and its siblings print."""
+
+    schema_version: str
+    action: str
+    subject: str | None
+    changed: bool
+    before: StatusPacket
+    after: StatusPacket
+    warnings: tuple[str, ...] = ()
+    #: Set when the action was only proposed (`--propose`): the id to give to `qiongli apply`.
+    proposal: str | None = None

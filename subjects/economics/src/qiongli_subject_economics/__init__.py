@@ -1,0 +1,1 @@
+"""The economics subject: data only; the contract is `runtime-subject.yaml` beside this file."""
