@@ -1,0 +1,81 @@
+"""How commands print: one JSON document on standard output, or plain text; messages go to standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from qiongli.errors import QiongliError
+from qiongli.records._units import to_json
+
+
+def write(text: str) -> None:
+    """Write text and a newline to standard output in UTF-8, whatever the locale.
+
+    A lone surrogate is written as its backslash escape, which inside a JSON string is the same character.
+    """
+    if not text.endswith("\n"):
+        text += "\n"
+    data = text.encode("utf-8", "backslashreplace")
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(data.decode("utf-8"))
+    else:
+        sys.stdout.flush()
+        buffer.write(data)
+    sys.stdout.flush()
+
+
+def message(text: str) -> None:
+    """Write a line for the person at the terminal to standard error."""
+    data = (text.rstrip("\n") + "\n").encode("utf-8", "backslashreplace")
+    buffer = getattr(sys.stderr, "buffer", None)
+    if buffer is None:
+        sys.stderr.write(data.decode("utf-8"))
+    else:
+        sys.stderr.flush()
+        buffer.write(data)
+    sys.stderr.flush()
+
+
+def emit(packet: Mapping[str, object], text: str, as_json: bool) -> None:
+    """Print the packet as one JSON document, or the text."""
+    write(to_json(packet) if as_json else text)
+
+
+def emit_error(error: QiongliError, as_json: bool) -> None:
+    """Print an error: JSON on standard output under `--json`, else text on standard error."""
+    if as_json:
+        write(to_json(error.to_packet()))
+        return
+    lines = [f"error[{error.code}]: {error.place + ': ' if error.place else ''}{error.message}"]
+    if error.expected:
+        lines.append(f"  expected: {error.expected}")
+    if error.available:
+        lines.append(f"  available: {', '.join(error.available)}")
+    for problem in getattr(error, "problems", ()):
+        lines.append(f"  {problem.place + ': ' if problem.place else ''}{problem.message}")
+        if problem.expected:
+            lines.append(f"    expected: {problem.expected}")
+    if error.hint:
+        lines.append(f"  hint: {error.hint}")
+    message("\n".join(lines))
+
+
+def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Lay out rows under headings in columns; double-width characters count as two."""
+    cells = [headings, *rows]
+    widths = [max(_width(row[column]) for row in cells) for column in range(len(headings))]
+    lines = []
+    for row in cells:
+        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True))
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from unicodedata import east_asian_width
+
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
