@@ -1,0 +1,119 @@
+"""`qiongli route`: texts, files or standard input in, packets out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qiongli.cli._output import write
+from qiongli.errors import InputError
+from qiongli.records._units import SCHEMA_VERSION, to_json
+
+if TYPE_CHECKING:
+    from qiongli.records.packet import RefinementPacket
+    from qiongli.runtime import ProjectSession
+
+
+def route(
+    inputs: Annotated[
+        list[str] | None, typer.Argument(help="Texts or files; an existing file is read; - is standard input.")
+    ] = None,
+    text: Annotated[list[str] | None, typer.Option("--text", help="A text, even if a file has that name.")] = None,
+    file: Annotated[list[Path] | None, typer.Option("--file", help="A file; it is an error if it is missing.")] = None,
+    cwd: Annotated[Path | None, typer.Option("--cwd", help="Project whose state takes part.")] = None,
+    record: Annotated[bool, typer.Option("--record", help="Record the run in the project's memory and trace.")] = False,
+    budget: Annotated[int | None, typer.Option("--budget", min=1, help="Tokens that resources may take.")] = None,
+    answer: Annotated[list[str] | None, typer.Option("--answer", help="ID=SUBJECT: answer a clarification.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show evidence, the sum of the score, what would change it.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one packet a line.")] = False,
+) -> None:
+    """Route research tasks to the discipline whose standards apply, or leave them alone."""
+    if record and cwd is None:
+        raise InputError("--record needs a project", code="usage", hint="Add: --cwd DIR")
+    tasks = _tasks(inputs or [], text or [], file or [])
+    session = _project(cwd)
+    answers = _answers(answer or [])
+    packets: list[RefinementPacket] = []
+    for task in tasks:
+        packet = session.route(task, budget=budget, answers=answers, record=record)
+        if as_jsonl:
+            write(to_json(packet.to_packet(), indent=None))
+        packets.append(packet)
+    if as_jsonl:
+        return
+    if as_json:
+        documents = [packet.to_packet() for packet in packets]
+        write(
+            to_json(documents[0] if len(documents) == 1 else {"packets": documents, "schema_version": SCHEMA_VERSION})
+        )
+        return
+    from qiongli.cli._explain import explanation, summary
+
+    show = explanation if explain else summary
+    write("\n\n".join(show(packet) for packet in packets))
+
+
+def _project(cwd: Path | None) -> ProjectSession:
+    from qiongli.runtime import open_session
+
+    return open_session(cwd)
+
+
+def _tasks(inputs: list[str], texts: list[str], files: list[Path]) -> list[dict[str, Any] | str]:
+    if not inputs and not texts and not files:
+        raise InputError(
+            "nothing to route",
+            code="usage",
+            expected="a text, a file, or - for standard input",
+            hint='Try: qiongli route "..."',
+        )
+    tasks: list[dict[str, Any] | str] = []
+    for argument in inputs:
+        if argument == "-":
+            tasks.append(_standard_input())
+        elif _is_file(argument):
+            tasks.append(_read(Path(argument)))
+        else:
+            tasks.append(argument)
+    tasks += texts
+    tasks += [_read(path) for path in files]
+    return tasks
+
+
+def _is_file(argument: str) -> bool:
+    try:
+        return len(argument) < 4096 and "\n" not in argument and Path(argument).is_file()
+    except (OSError, ValueError):
+        # A text that is no possible path, such as one with a null character.
+        return False
+
+
+def _read(path: Path) -> dict[str, Any]:
+    from qiongli.document.formats import read_file
+
+    return dict(read_file(path))
+
+
+def _standard_input() -> dict[str, Any] | str:
+    from qiongli.document.formats import decode, parse_packet_text
+
+    buffer = getattr(sys.stdin, "buffer", None)
+    text = decode(buffer.read(), "standard input") if buffer is not None else sys.stdin.read()
+    parsed = parse_packet_text(text)
+    return text if parsed is None else dict(parsed)
+
+
+def _answers(arguments: list[str]) -> dict[str, str]:
+    answers = {}
+    for argument in arguments:
+        identifier, separator, subject = argument.rpartition("=")
+        if not separator or not identifier or not subject:
+            raise InputError(f"{argument!r} is no answer", code="usage", expected="ID=SUBJECT")
+        answers[identifier] = subject
+    return answers

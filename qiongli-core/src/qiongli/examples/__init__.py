@@ -1,0 +1,1 @@
+"""The example tasks of `qiongli demo`."""

@@ -1,0 +1,128 @@
+"""Write the JSON Schema of every published structure from its attrs class; `--check` only compares.
+
+The schemas are shipped as files, so that nothing at run time has to derive them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+import msgspec
+
+from qiongli.records.evaluation import EvaluationReport
+from qiongli.records.evidence import Evidence
+from qiongli.records.gate import ActivationRecord, GateReport
+from qiongli.records.packet import RefinementPacket, RoutedPackets
+from qiongli.records.project import ActionPacket, EvidenceMemory, ManifestState, StatusPacket
+from qiongli.records.resources import ResourceActivationPlan, ResourceRef
+from qiongli.records.subjects import SubjectList
+
+FOLDER = Path(__file__).resolve().parent.parent / "qiongli-core" / "src" / "qiongli" / "schemas"
+
+#: Published name to class; the names are those of `qiongli schema NAME`.
+STRUCTURES: dict[str, type] = {
+    "action": ActionPacket,
+    "activation-record": ActivationRecord,
+    "evaluation-report": EvaluationReport,
+    "evidence": Evidence,
+    "gate-report": GateReport,
+    "manifest": ManifestState,
+    "packet": RefinementPacket,
+    "packets": RoutedPackets,
+    "resource": ResourceRef,
+    "resource-plan": ResourceActivationPlan,
+    "status": StatusPacket,
+    "subject-evidence": EvidenceMemory,
+    "subject-list": SubjectList,
+}
+
+ERROR_SCHEMA: dict[str, Any] = {
+    "title": "Error",
+    "description": "What any command prints on standard output under --json when it fails.",
+    "type": "object",
+    "required": ["schema_version", "error"],
+    "properties": {
+        "schema_version": {"type": "string"},
+        "error": {"$ref": "#/$defs/Error"},
+        "problems": {"type": "array", "items": {"$ref": "#/$defs/Error"}},
+    },
+    "$defs": {
+        "Error": {
+            "type": "object",
+            "required": ["code", "message", "place", "expected", "hint", "available"],
+            "properties": {
+                **{name: {"type": "string"} for name in ("code", "message", "place", "expected", "hint")},
+                "available": {"type": "array", "items": {"type": "string"}},
+            },
+        }
+    },
+}
+
+
+def _attrs_classes(root: type) -> dict[str, type]:
+    """All attrs classes reachable from the root, by name."""
+    found: dict[str, type] = {}
+    waiting: list[Any] = [root]
+    while waiting:
+        candidate = waiting.pop()
+        if isinstance(candidate, type) and attrs.has(candidate):
+            if candidate.__name__ in found:
+                continue
+            found[candidate.__name__] = candidate
+            attrs.resolve_types(candidate)
+            waiting.extend(attribute.type for attribute in attrs.fields(candidate))
+        else:
+            waiting.extend(getattr(candidate, "__args__", ()))
+    return found
+
+
+def schema_of(name: str, structure: type) -> dict[str, Any]:
+    """The schema of one structure, with units and without the presumption that defaults may be left out."""
+    schema = msgspec.json.schema(structure)
+    for class_name, found in _attrs_classes(structure).items():
+        definition = schema["$defs"][class_name]
+        definition["required"] = [attribute.name for attribute in attrs.fields(found)]
+        for attribute in attrs.fields(found):
+            properties = definition["properties"][attribute.name]
+            properties.pop("default", None)
+            if attribute.metadata.get("unit") == "ppm":
+                properties["type"] = "number"
+                properties["description"] = "A decimal number in units of one score."
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:qiongli:schema:{name}", **schema}
+
+
+def texts() -> dict[str, str]:
+    """File name to content of every published schema."""
+    schemas = {name: schema_of(name, structure) for name, structure in STRUCTURES.items()}
+    schemas["error"] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:qiongli:schema:error",
+        **ERROR_SCHEMA,
+    }
+    return {
+        f"{name}.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in sorted(schemas.items())
+    }
+
+
+def main() -> None:
+    """Write or compare."""
+    stale = [
+        name
+        for name, text in texts().items()
+        if not (FOLDER / name).is_file() or (FOLDER / name).read_text(encoding="utf-8") != text
+    ]
+    if "--check" in sys.argv[1:]:
+        if stale:
+            sys.exit(f"stale schemas: {', '.join(stale)}; run: python tools/generate_schemas.py")
+        return
+    for name, text in texts().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
