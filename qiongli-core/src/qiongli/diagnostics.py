@@ -1,0 +1,260 @@
+"""Diagnostics: bounded, redacted facts about a run. What is not on the allow-list does not come out.
+
+Only ids from a registry, members of closed vocabularies, small integers, and keyed digests are emitted. Recording
+never raises and never changes what it looks at, so that no decision depends on whether anybody is looking.
+`redact_text` is for traces, which keep text on purpose: it masks secrets, addresses and home folders.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+#: Most events of one run.
+MAX_EVENTS: Final = 64
+#: Most code points of one field.
+MAX_FIELD: Final = 200
+#: Most bytes of a run's diagnostics as JSON text in UTF-8.
+MAX_PAYLOAD: Final = 16_384
+#: Marks a field that was cut.
+TRUNCATED: Final = "\N{HORIZONTAL ELLIPSIS}"
+
+#: Larger integers could carry what was hidden in a number: 7 digits hold every score, count and size of a packet.
+_MAX_INTEGER: Final = 9_999_999
+
+#: The closed vocabulary of events.
+EVENTS: Final = frozenset(
+    {
+        "precheck",
+        "document",
+        "evidence",
+        "eligibility",
+        "score",
+        "lens",
+        "decision",
+        "clarification",
+        "final_gate",
+        "hook_failure",
+        "rejected",
+        "resource",
+        "session",
+    }
+)
+
+#: The closed vocabulary of field names.
+FIELDS: Final = frozenset(
+    {
+        "subject",
+        "lens",
+        "signal",
+        "resource",
+        "distribution",
+        "hook",
+        "dimension",
+        "polarity",
+        "activation",
+        "state",
+        "gate",
+        "outcome",
+        "decision",
+        "mode",
+        "code",
+        "kind",
+        "score",
+        "cost",
+        "session",
+        "count",
+        "rejected",
+        "size",
+        "round",
+        "text",
+    }
+)
+
+#: The closed vocabulary of values that are no registry ids.
+WORDS: Final = frozenset(
+    {
+        *("pass", "fail", "none", "auto", "confirmed", "locked", "suggested"),
+        *("no_subject", "borrow_lens", "suggest_subject", "confirm_subject", "lock_subject"),
+        *("method", "data_or_outcome", "venue", "theory_or_construct", "classification", "vocabulary"),
+        *("asserted", "negated", "excluded", "quoted", "everyday"),
+        *("subject", "lens", "resource", "method_only", "context_only"),
+        *("broken", "invalid", "inactive", "lens_only", "active"),
+        *("input_too_large", "undecodable", "path_outside_project", "unauthorised_action", "policy_forbids"),
+        *("missing_text", "repeated_failure", "ambiguous"),
+    }
+)
+
+
+class _RedactionError(Exception):
+    """A value is not on the allow-list; the event that holds it is dropped, and this never leaves the module."""
+
+
+def digest(text: str, key: bytes) -> str:
+    """A keyed digest of a text: `hmac:` and 16 hexadecimal digits.
+
+    A bare hash of a short text could be guessed; the key is local to the installation.
+    """
+    import hashlib
+    import hmac
+
+    return "hmac:" + hmac.new(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:16]
+
+
+def _printable(text: str) -> bool:
+    """Whether a text holds no control, format (bidi and zero-width), separator, surrogate or unassigned characters."""
+    return all(unicodedata.category(character)[0] not in "CZ" for character in text)
+
+
+def _size(value: object) -> int:
+    """Bytes of a value in a packet that is printed with indentation: never less than what it takes there."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return len(text.encode()) + 8 * (text.count("\n") + 1) + 2
+
+
+class Recorder:
+    """Collects the events of one run.
+
+    `registry` holds the ids that may be named: subjects, lenses, signals, resources. With a `key`, any other text is
+    replaced by its keyed digest; without one it makes the event be dropped. `sink` is told every event that was kept;
+    what it raises is counted and forgotten.
+    """
+
+    def __init__(
+        self,
+        registry: Collection[str] = (),
+        *,
+        key: bytes | None = None,
+        sink: Callable[[dict[str, object]], object] | None = None,
+    ) -> None:
+        self._registry = frozenset(registry)
+        self._key = key
+        self._sink = sink
+        self._events: list[dict[str, object]] = []
+        self._bytes = _size({"events": [], "dropped": 10**9})
+        self.dropped = 0
+
+    def record(self, event: str, **fields: object) -> None:
+        """Keep one event with its fields, redacted; what cannot be redacted is dropped and counted. Never raises."""
+        try:
+            kept = self._redacted(event, fields)
+            size = _size(kept)
+            if len(self._events) >= MAX_EVENTS or self._bytes + size > MAX_PAYLOAD:
+                self.dropped += 1
+                return
+            self._events.append(kept)
+            self._bytes += size
+        except Exception:  # nothing that was being looked at may break the run that is looked at
+            self.dropped += 1
+            return
+        if self._sink is not None:
+            try:
+                self._sink(dict(kept))
+            except Exception:
+                self.dropped += 1
+
+    def _redacted(self, event: str, fields: dict[str, object]) -> dict[str, object]:
+        if type(event) is not str or event not in EVENTS:
+            raise _RedactionError
+        kept: dict[str, object] = {"event": event}
+        for name in sorted(fields):
+            if name not in FIELDS:
+                raise _RedactionError
+            kept[name] = self._value(fields[name])
+        return kept
+
+    def _value(self, value: object) -> object:
+        if value is None or type(value) is bool:
+            return value
+        if type(value) is int:
+            if abs(value) > _MAX_INTEGER:
+                raise _RedactionError
+            return value
+        if type(value) is not str:
+            raise _RedactionError
+        if value in WORDS or (value in self._registry and _printable(value)):
+            return value if len(value) <= MAX_FIELD else value[: MAX_FIELD - 1] + TRUNCATED
+        if self._key is None:
+            raise _RedactionError
+        return digest(value, self._key)
+
+    def to_packet(self) -> dict[str, Any]:
+        """The events and how many were dropped, as JSON-ready values; at most `MAX_PAYLOAD` bytes."""
+        return {"events": [dict(event) for event in self._events], "dropped": self.dropped}
+
+
+def observe(recorder: object, event: str, **fields: object) -> None:
+    """Record an event with whatever recorder there is; no recorder, a full one and a raising one are all the same."""
+    if recorder is None:
+        return
+    try:
+        recorder.record(event, **fields)  # type: ignore[attr-defined]  # whatever it is, it cannot do harm
+    except Exception:
+        return
+
+
+# --- text that is kept on purpose ---------------------------------------------------------------------------------
+
+_KNOWN_TOKENS: Final = (
+    r"sk-(?:ant-|proj-)?[A-Za-z0-9_-]{16,}"
+    r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"
+    r"|glpat-[A-Za-z0-9_-]{16,}"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}"
+    r"|AIza[A-Za-z0-9_-]{30,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"
+    r"|pypi-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+)
+
+#: Kind and expression, in the order in which they are applied. Every expression runs in linear time: no nested
+#: repetition, and each repeated class is disjoint from what must follow it or has nothing to follow.
+_MASKS: Final = (
+    (
+        "private_key",
+        re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"),
+        "{mask}",
+    ),
+    ("credentials", re.compile(r"(?<=://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"), "{mask}"),
+    ("token", re.compile(rf"(?<![A-Za-z0-9])(?:{_KNOWN_TOKENS})"), "{mask}"),
+    ("token", re.compile(r"(?i)\b((?:bearer|basic)\s{1,4})[A-Za-z0-9+/._~=-]{8,}"), r"\1{mask}"),
+    (
+        "secret",
+        re.compile(
+            r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth)"
+            r"[\"']?\s{0,4}[:=]\s{0,4})(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}'|[^\s\"',;]{1,512})"
+        ),
+        r"\1{mask}",
+    ),
+    (
+        "email",
+        re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"),
+        "{mask}",
+    ),
+    ("home", re.compile(r"(?<![\w/])/(?:home|Users)/[^\s/\"'<>|:;,)]{1,255}"), "{mask}"),
+    ("home", re.compile(r"(?<![\w/])/root(?=/|\b)"), "{mask}"),
+    ("home", re.compile(r"(?i)\b[a-z]:[\\/]{1,2}Users[\\/]{1,2}[^\s\\/\"'<>|:;,)]{1,255}"), "{mask}"),
+    ("token", re.compile(r"(?<![A-Za-z0-9])[A-Fa-f0-9]{40,}(?![A-Za-z0-9])"), "{mask}"),
+    (
+        "token",
+        # Forty or more characters of base64, with a digit, a capital and a small letter among the first forty.
+        re.compile(
+            r"(?<![A-Za-z0-9+/_-])(?=[A-Za-z+/_-]{0,39}[0-9])(?=[a-z0-9+/_-]{0,39}[A-Z])(?=[A-Z0-9+/_-]{0,39}[a-z])"
+            r"[A-Za-z0-9+/_-]{40,}={0,2}"
+        ),
+        "{mask}",
+    ),
+)
+
+
+def redact_text(text: str) -> str:
+    """The text with secrets masked: keys and tokens, passwords, e-mail addresses, and the names of home folders.
+
+    Masks read `[redacted:KIND]`. It takes linear time; masking twice changes nothing. It is a net for what a trace
+    would keep by accident, not a promise that nothing private is left: ordinary sentences stay as they are.
+    """
+    for kind, expression, replacement in _MASKS:
+        text = expression.sub(replacement.replace("{mask}", f"[redacted:{kind}]"), text)
+    return text
