@@ -14,15 +14,15 @@ from qiongli.records._units import SCHEMA_VERSION
 
 def demo(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """Route eight example tasks and show the table."""
-    from qiongli.runtime import open_session
+    from qiongli.runtime import open_router
 
     text = files("qiongli.examples").joinpath("tasks.json").read_text(encoding="utf-8")
     tasks: list[dict[str, Any]] = json.loads(text)
-    session = open_session(None)
+    router = open_router(None)
     rows = []
     packets = []
     for task in tasks:
-        packet = session.route({key: value for key, value in task.items() if key != "title_of_example"})
+        packet = router.route({key: value for key, value in task.items() if key != "title_of_example"})
         packets.append(packet.to_packet())
         lenses = [*packet.method_lenses, *(f"{lens.subject}/{lens.lens}" for lens in packet.borrowed_lenses)]
         rows.append(

@@ -14,7 +14,7 @@ from qiongli.records._units import SCHEMA_VERSION, to_json
 
 if TYPE_CHECKING:
     from qiongli.records.packet import RefinementPacket
-    from qiongli.runtime import ProjectSession
+    from qiongli.runtime import Router
 
 
 def route(
@@ -37,11 +37,11 @@ def route(
     if record and cwd is None:
         raise InputError("--record needs a project", code="usage", hint="Add: --cwd DIR")
     tasks = _tasks(inputs or [], text or [], file or [])
-    session = _project(cwd)
+    router = _router(cwd)
     answers = _answers(answer or [])
     packets: list[RefinementPacket] = []
     for task in tasks:
-        packet = session.route(task, budget=budget, answers=answers, record=record)
+        packet = router.route(task, budget=budget, answers=answers, record=record)
         if as_jsonl:
             write(to_json(packet.to_packet(), indent=None))
         packets.append(packet)
@@ -59,10 +59,10 @@ def route(
     write("\n\n".join(show(packet) for packet in packets))
 
 
-def _project(cwd: Path | None) -> ProjectSession:
-    from qiongli.runtime import open_session
+def _router(cwd: Path | None) -> Router:
+    from qiongli.runtime import open_router
 
-    return open_session(cwd)
+    return open_router(cwd)
 
 
 def _tasks(inputs: list[str], texts: list[str], files: list[Path]) -> list[dict[str, Any] | str]:

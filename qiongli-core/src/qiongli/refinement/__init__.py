@@ -1,0 +1,217 @@
+"""`infer_subject_refinement()`: calls the owners in their order and fills the packet. It does no work of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+import attrs
+
+from qiongli.clarification import ask, check_answer
+from qiongli.document import Document, read_document
+from qiongli.errors import InputError
+from qiongli.limits import Limits
+from qiongli.prompting import prompt_state
+from qiongli.records._units import Ppm
+from qiongli.records.evidence import Evidence
+from qiongli.records.packet import (
+    BorrowedLens,
+    CandidateSubject,
+    EvidenceSources,
+    Persistence,
+    RefinementPacket,
+    Refusal,
+)
+from qiongli.records.project import AUTO, EvidenceMemory, ManifestState
+from qiongli.records.resources import ResourceActivationPlan
+from qiongli.refinement._assembly import (
+    Directives,
+    counted_by_subject,
+    lens_candidates,
+    near_miss_protections,
+    project_warnings,
+    read_directives,
+    route_candidates,
+)
+from qiongli.refinement._counterfactuals import what_would_change
+from qiongli.refinement._diagnosis import diagnose
+from qiongli.refinement._planning import plan_for
+from qiongli.refinement._session import advice
+from qiongli.refinement._wording import summary_of
+from qiongli.routing import Routing, decide
+from qiongli.safety import RequestFacts, precheck, refuse
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue, HookCaller
+    from qiongli.session import SessionState
+    from qiongli.signals import SignalIndex
+
+__all__ = ["RefinementRuntime", "infer_subject_refinement"]
+
+
+class RefinementRuntime(Protocol):
+    """What an inference needs besides the task."""
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+    @property
+    def index(self) -> SignalIndex: ...
+    @property
+    def hooks(self) -> HookCaller | None: ...
+    @property
+    def limits(self) -> Limits: ...
+
+
+_PERSISTENCE: dict[str, Persistence] = {
+    "no_subject": Persistence("none"),
+    "borrow_lens": Persistence("temporary"),
+    "suggest_subject": Persistence("proposed"),
+    "confirm_subject": Persistence("applied"),
+    "lock_subject": Persistence("locked"),
+}
+
+
+def infer_subject_refinement(
+    task_packet: Mapping[str, object] | str,
+    *,
+    manifest_state: ManifestState,
+    memory: EvidenceMemory | None = None,
+    session: SessionState | None = None,
+    runtime: RefinementRuntime,
+    answers: Mapping[str, str] | None = None,
+    budget: int | None = None,
+) -> RefinementPacket:
+    """Answer for one task; see `qiongli.runtime.infer_subject_refinement` for the public door."""
+    limits = runtime.limits.strict() if manifest_state.strictness == "strict" else runtime.limits
+    for fact_id, subject in (answers or {}).items():
+        check_answer(fact_id, subject)
+    try:
+        document = read_document(task_packet)
+    except InputError as error:
+        if error.code not in ("input_too_large", "undecodable"):
+            raise
+        return _refused(refuse(error.code, error.message, error.hint), manifest_state)
+    facts = RequestFacts(document.size, document.size, decodable=True, inside_project=True, authorised=True)
+    vetoes = runtime.hooks.request_vetoes(document) if runtime.hooks is not None else ()
+    refusal = precheck(facts, vetoes)
+    if refusal is not None:
+        return _refused(refusal, manifest_state, document.fingerprint)
+
+    found = runtime.index.detect(document)
+    if runtime.hooks is not None:
+        found = (*found, *runtime.hooks.detect(document))
+    counted = counted_by_subject(found)
+    directives = read_directives(found)
+    advised = advice(session, document, limits)
+    candidates = route_candidates(
+        runtime.catalogue,
+        counted,
+        directives,
+        advisories=advised.advisories,
+        failures=advised.failures,
+        active_subject=manifest_state.active_subject,
+    )
+    routing = decide(
+        candidates,
+        lens_candidates(runtime.catalogue, counted),
+        mode=manifest_state.subject_mode,
+        active_subject=manifest_state.active_subject,
+        has_text=document.has_text,
+        answers=answers,
+        limits=limits,
+    )
+    packet = _packet(routing, document, found, manifest_state, directives, runtime.catalogue)
+    plan, loaded, plan_warnings = plan_for(routing, manifest_state, runtime.catalogue, budget, limits)
+    prompt, promotion = False, None
+    if routing.decision == "suggest_subject":
+        prompt, promotion = prompt_state(memory, routing.primary, document.fingerprint)
+    return attrs.evolve(
+        packet,
+        loaded_resources=loaded,
+        resource_activation_plan=plan,
+        prompt=prompt,
+        promotion_recommendation=promotion,
+        clarification=ask(routing, asked=advised.asked, answered=tuple(answers or ()), limits=limits),
+        what_would_change=what_would_change(routing, candidates, limits),
+        warnings=(*packet.warnings, *plan_warnings),
+        evidence_sources=EvidenceSources(
+            task_text=any(item.source != "user" for item in found),
+            manifest_state=manifest_state != ManifestState(),
+            trace_memory=memory is not None and bool(memory.suggestions or memory.dismissed_subjects),
+            user_action=bool(answers) or bool(directives.excluded or directives.kept),
+        ),
+        diagnostics=diagnose(routing, runtime.hooks),
+    )
+
+
+def _refused(refusal: Refusal, manifest_state: ManifestState, fingerprint: str = "") -> RefinementPacket:
+    """A packet without a route; it still carries the project's state."""
+    routing = decide((), refusal=refusal)
+    return RefinementPacket(
+        decision=routing.decision,
+        mode=manifest_state.subject_mode,
+        active_subject=manifest_state.active_subject,
+        refusal=refusal,
+        reasons=routing.reasons,
+        summary=f"refused: {refusal.message}",
+        resource_activation_plan=ResourceActivationPlan(levels=()),
+        evidence_sources=EvidenceSources(manifest_state=manifest_state != ManifestState()),
+        fingerprint=fingerprint,
+    )
+
+
+def _packet(
+    routing: Routing,
+    document: Document,
+    found: tuple[Evidence, ...],
+    manifest_state: ManifestState,
+    directives: Directives,
+    catalogue: Catalogue,
+) -> RefinementPacket:
+    """What the routing says, in the packet's words."""
+    settled = routing.decision in ("confirm_subject", "lock_subject")
+    warnings: list[str] = []
+    if settled:
+        warnings += project_warnings(catalogue, routing.primary, directives)
+    if document.truncated:
+        warnings.append("the input was cut at its limit; what lies beyond was not read")
+    standings = list(routing.ranked)
+    if routing.standing is not None and routing.standing.subject not in {item.subject for item in standings}:
+        standings.append(routing.standing)
+    breakdowns = [standing.scored.breakdown for standing in standings]
+    breakdowns += [lens.scored.breakdown for lens in routing.lenses]
+    return RefinementPacket(
+        decision=routing.decision,
+        mode="suggested" if routing.decision == "suggest_subject" else manifest_state.subject_mode,
+        active_subject=manifest_state.active_subject,
+        primary_subject=routing.primary,
+        # The neighbours that a settled project names are never primary; suggested rivals stand within the margin.
+        secondary_subjects=manifest_state.secondary_subjects if settled else routing.secondaries,
+        candidate_subjects=tuple(
+            CandidateSubject(
+                standing.subject,
+                Ppm(standing.scored.total),
+                standing.scored.dimensions,
+                standing.scored.signal_ids,
+            )
+            for standing in routing.ranked
+        ),
+        blocked_candidates=routing.blocked,
+        method_lenses=routing.method_lenses,
+        borrowed_lenses=tuple(
+            BorrowedLens(
+                lens.subject, lens.lens, f"the text uses {', '.join(lens.scored.signal_ids)} without its subject"
+            )
+            for lens in routing.borrowed_lenses
+        ),
+        persistence=_PERSISTENCE[routing.decision],
+        confidence=Ppm(routing.confidence),
+        score_breakdown=tuple(breakdowns),
+        signals=found,
+        near_miss_protections=near_miss_protections(found),
+        reasons=routing.reasons,
+        warnings=tuple(warnings),
+        summary=summary_of(routing),
+        domain=routing.primary if settled else AUTO,
+        fingerprint=document.fingerprint,
+    )

@@ -1,0 +1,148 @@
+"""The composition root: discovers subjects, loads the compiled index, and answers for tasks and projects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from qiongli.limits import DEFAULT_LIMITS, Limits
+from qiongli.records.packet import RefinementPacket
+from qiongli.records.project import EvidenceMemory, ManifestState
+from qiongli.refinement import infer_subject_refinement as _infer
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue, HookCaller
+    from qiongli.session import SessionState
+    from qiongli.signals import SignalIndex
+
+
+@attrs.frozen
+class Runtime:
+    """Everything that an inference needs besides the task: subjects with their states, the index, hooks, limits.
+
+    `hooks` is None when no plugin may run. A runtime is immutable: what is installed or allowed later needs a new one.
+    """
+
+    catalogue: Catalogue
+    index: SignalIndex
+    hooks: HookCaller | None = None
+    limits: Limits = DEFAULT_LIMITS
+
+
+def build_runtime(catalogue: Catalogue, *, hooks: HookCaller | None = None, cached: bool = False) -> Runtime:
+    """A runtime over an explicit catalogue; `cached` keeps the compiled index in the user's cache folder."""
+    contracts = [
+        subject.contract
+        for subject in catalogue.subjects
+        if subject.listing.state in ("active", "lens_only", "inactive")
+    ]
+    if cached:
+        from qiongli.signals.cache import load_index
+
+        return Runtime(catalogue, load_index(contracts), hooks)
+    from qiongli.signals import compile_index
+
+    return Runtime(catalogue, compile_index(contracts), hooks)
+
+
+@lru_cache(maxsize=1)
+def default_runtime() -> Runtime:
+    """The runtime of this machine: what is installed, in the states that the gate and local policy leave it."""
+    from qiongli.plugins import discover, load_hooks
+
+    catalogue = discover()
+    return build_runtime(catalogue, hooks=load_hooks(catalogue), cached=True)
+
+
+def infer_subject_refinement(
+    task_packet: Mapping[str, object] | str,
+    *,
+    manifest_state: ManifestState | None = None,
+    memory: EvidenceMemory | None = None,
+    session: SessionState | None = None,
+    runtime: Runtime | None = None,
+    answers: Mapping[str, str] | None = None,
+    budget: int | None = None,
+) -> RefinementPacket:
+    """Say which discipline's standards apply to a research task, and why.
+
+    `task_packet` is a text or a mapping of fields (`topic`, `title`, `abstract`, `context`, `keywords`, `venue`,
+    `draft`, ...). `manifest_state` is the project's state, adaptive core when None; `memory` its evidence memory;
+    `session` the advisory state of the conversation. `answers` maps the id of a clarification to a subject; `budget`
+    is how many tokens resources may take. Without `runtime`, what is installed on this machine takes part.
+
+    Returns a frozen packet; `.to_packet()` makes it JSON-ready. Raises `InputError` when the packet is no mapping of
+    known shape; what is too large or undecodable is a refusal inside the packet instead.
+    """
+    return _infer(
+        task_packet,
+        manifest_state=manifest_state or ManifestState(),
+        memory=memory,
+        session=session,
+        runtime=runtime or default_runtime(),
+        answers=answers,
+        budget=budget,
+    )
+
+
+@attrs.frozen
+class Router:
+    """Routes tasks for one project, or for none."""
+
+    runtime: Runtime
+    cwd: Path | None = None
+    manifest_state: ManifestState = ManifestState()
+    memory: EvidenceMemory | None = None
+    session: SessionState | None = None
+    warnings: tuple[str, ...] = ()
+
+    def route(
+        self,
+        task: Mapping[str, Any] | str,
+        *,
+        budget: int | None = None,
+        answers: Mapping[str, str] | None = None,
+        record: bool = False,
+    ) -> RefinementPacket:
+        """Answer for one task; with `record`, write the run to the project's memory and trace."""
+        packet = _infer(
+            task,
+            manifest_state=self.manifest_state,
+            memory=self.memory,
+            session=self.session,
+            runtime=self.runtime,
+            answers=answers,
+            budget=budget,
+        )
+        if self.warnings:
+            packet = attrs.evolve(packet, warnings=(*self.warnings, *packet.warnings))
+        if record and self.cwd is not None:
+            from qiongli.project import record_refinement
+
+            record_refinement(self.cwd, packet)
+        return packet
+
+
+def open_router(cwd: Path | None, *, runtime: Runtime | None = None) -> Router:
+    """A router over this machine's runtime; `cwd` names a project whose state takes part.
+
+    Raises an error of the project's state when `cwd` is missing, is a file, or its manifest is malformed.
+    """
+    runtime = runtime or default_runtime()
+    if cwd is None:
+        return Router(runtime)
+    from qiongli.project import read_project
+
+    project = read_project(cwd)
+    return Router(
+        runtime,
+        cwd=cwd,
+        manifest_state=project.manifest_state,
+        memory=project.memory,
+        session=project.session,
+        warnings=project.warnings,
+    )
