@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,7 @@ def load_contract(path: Path) -> SubjectContract:
 
 def read_contract(path: Path, problems: Problems) -> SubjectContract | None:
     """Read a contract, reporting to `problems`; None when any fault was found."""
-    try:
-        home, target = path.parent.resolve(), path.resolve()
-    except (OSError, RuntimeError) as error:
-        problems.report("unreadable", f"the path cannot be followed: {error}")
-        return None
+    home, target = Path(os.path.realpath(path.parent)), Path(os.path.realpath(path))
     if not target.is_relative_to(home):
         problems.report("path_escapes", "the contract is a link that leaves its folder")
         return None

@@ -117,15 +117,18 @@ def decode(data: bytes, problems: Problems) -> str | None:
 
 
 def parse(data: bytes, problems: Problems) -> MappingNode | None:
-    """Parse a YAML file whose top is a mapping; faults are reported, and None means that nothing can be read of it."""
+    """Parse the bytes of a YAML file as `parse_text` does."""
     if len(data) > MAXIMUM_BYTES:
         problems.report(
             "too_large", f"{len(data)} bytes are more than the limit", expected=f"at most {MAXIMUM_BYTES} bytes"
         )
         return None
     text = decode(data, problems)
-    if text is None:
-        return None
+    return None if text is None else parse_text(text, problems)
+
+
+def parse_text(text: str, problems: Problems) -> MappingNode | None:
+    """Parse YAML whose top is a mapping; faults are reported, and None means that nothing can be read of it."""
     root = _Tree(problems).build(text)
     if root is None or isinstance(root, RefusedNode):
         if not problems:
