@@ -13,9 +13,6 @@ from qiongli.contract.rules import version_is_readable
 from qiongli.contract.shapes import MISSING, Choice, Field, Integer, ListOf, MapOf, Structure, Text
 from qiongli.records.resources import ResourceKind
 
-#: Largest resource file, in bytes.
-MAXIMUM_RESOURCE: Final = 262_144
-
 _LINE: Final = Text(phrase="a text of one line", maximum=300)
 _PROSE: Final = Text(phrase="a text", maximum=4000, lines=True)
 _POINTS: Final = ListOf(_PROSE, minimum=1, maximum=200)

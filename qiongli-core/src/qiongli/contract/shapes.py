@@ -117,7 +117,8 @@ class Text(Shape):
 
     def _read(self, node: Node, field: str, problems: Problems) -> Any:
         if not isinstance(node, Scalar) or is_null(node):
-            return self._wrong_type(node, field, problems)
+            colon = "A text that holds ': ' needs quotes." if isinstance(node, MappingNode) else ""
+            return self._wrong_type(node, field, problems, hint=colon)
         if node.plain and not self.verbatim and (_TRUTH.match(node.text) or _NUMBER.match(node.text)):
             return self._wrong_type(node, field, problems, hint=f'Write "{node.text}", in quotes.')
         text = node.text.strip()
