@@ -1,0 +1,130 @@
+"""The document: which fields of a task packet are subject text, and their tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+
+from qiongli.document._mask import mask, reference_span
+from qiongli.document._normalise import Tokens, tokenise
+from qiongli.errors import InputError
+
+#: Bytes of UTF-8 that one packet may hold.
+DEFAULT_LIMIT: Final = 1_048_576
+
+#: Fields that identify or configure; they are never subject text.
+NOT_TEXT: Final = frozenset(
+    {
+        "task_id", "id", "run_id", "doi", "url", "path", "file", "cwd", "paper_type", "language", "lang", "schema_version",
+        "answers", "budget", "created_at", "date", "author", "authors", "email", "category", "name",
+    }
+)  # fmt: skip
+
+#: The order in which known fields are read; all others follow by name.
+_FIELD_ORDER: Final = (
+    "topic",
+    "title",
+    "question",
+    "abstract",
+    "text",
+    "context",
+    "keywords",
+    "venue",
+    "jel",
+    "draft",
+    "review",
+)
+
+
+@attrs.frozen
+class DocumentField:
+    """One field: its original text, the tokens of what counts, and the range of its reference list, if it has one."""
+
+    name: str
+    text: str
+    masked: str
+    tokens: Tokens
+    references: tuple[int, int] | None = None
+
+
+@attrs.frozen
+class Document:
+    """A task packet, read; `size` is in bytes of UTF-8, `fingerprint` is the same for the same subject text."""
+
+    fields: tuple[DocumentField, ...]
+    fingerprint: str
+    size: int
+    truncated: bool = False
+    task_id: str = ""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether any field holds a token."""
+        return any(field.tokens.words for field in self.fields)
+
+
+def read_document(task_packet: Mapping[str, object] | str, *, limit: int = DEFAULT_LIMIT) -> Document:
+    """Read a task packet: a text, or a mapping of field names to texts or lists of texts.
+
+    `limit` is in bytes of UTF-8. Raises `InputError` with the codes `input_too_large`, `undecodable` (characters that
+    no encoding produced) and `invalid_task_packet` (a wrong type).
+    """
+    texts = {"text": task_packet} if isinstance(task_packet, str) else _texts(task_packet)
+    size = 0
+    for name, text in texts.items():
+        try:
+            size += len(text) if text.isascii() else len(text.encode("utf-8"))
+        except UnicodeEncodeError:
+            raise InputError(
+                "the text holds bytes that are no UTF-8", code="undecodable", place=name, hint="Save it as UTF-8"
+            ) from None
+    if size > limit:
+        raise InputError(
+            f"the task has {size} bytes",
+            code="input_too_large",
+            expected=f"at most {limit}",
+            hint="Give the abstract only",
+        )
+    order = {name: index for index, name in enumerate(_FIELD_ORDER)}
+    fields = tuple(
+        _field(name, texts[name]) for name in sorted(texts, key=lambda name: (order.get(name, len(order)), name))
+    )
+    fields = tuple(field for field in fields if field.text)
+    digest = hashlib.sha256()
+    for field in fields:
+        digest.update(" ".join(field.tokens.words).encode("utf-8", "replace") + b"\n")
+    task_id = "" if isinstance(task_packet, str) else str(task_packet.get("task_id") or "")
+    return Document(fields, digest.hexdigest()[:32], size, task_id=task_id)
+
+
+def _texts(packet: Mapping[str, object]) -> dict[str, str]:
+    if not isinstance(packet, Mapping):
+        raise InputError("a task packet is a text or a mapping", code="invalid_task_packet", expected="a mapping")
+    texts: dict[str, str] = {}
+    for name, value in packet.items():
+        if not isinstance(name, str):
+            raise InputError(
+                "a field has no name", code="invalid_task_packet", place=repr(name), expected="a text as key"
+            )
+        if name in NOT_TEXT or value is None or isinstance(value, bool | int | float):
+            continue
+        if isinstance(value, str):
+            texts[name] = value
+        elif isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            texts[name] = "; ".join(value)
+        elif not isinstance(value, Mapping):
+            raise InputError(
+                f"the field {name!r} is no text",
+                code="invalid_task_packet",
+                place=name,
+                expected="a text or a list of texts",
+            )
+    return texts
+
+
+def _field(name: str, text: str) -> DocumentField:
+    masked = mask(text)
+    return DocumentField(name, text, masked, tokenise(masked), reference_span(masked))

@@ -1,0 +1,281 @@
+"""The compiled index: all patterns of all subjects, matched in one pass, turned into evidence with polarity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from qiongli.contract.models import Pattern, SubjectContract
+from qiongli.document import Document, DocumentField, normal_form
+from qiongli.records._units import Ppm
+from qiongli.records.evidence import Evidence
+from qiongli.signals import _plural
+from qiongli.signals._trie import TokenTrie
+from qiongli.signals.directives import DirectivePatterns, directive_patterns
+from qiongli.signals.polarity import is_negated, quoted_ranges
+
+#: Changes when the same contracts would compile to something else.
+INDEX_VERSION: Final = 1
+
+#: Tokens on either side within which an acronym's context word must stand.
+ACRONYM_WINDOW: Final = 12
+
+
+@attrs.frozen
+class Owner:
+    """The signal or suppressor that a pattern belongs to."""
+
+    id: str
+    subject: str
+    dimension: str
+    value: str
+    activation: str
+    weight: int
+    role: str
+
+
+@attrs.frozen
+class Rule:
+    """One pattern of one owner; `owner` is its number."""
+
+    owner: int
+    kind: str
+    text: str
+    near: tuple[str, ...] = ()
+
+
+class SignalIndex:
+    """Everything that can match, for a set of subjects; immutable once built."""
+
+    def __init__(
+        self, digest: str, subjects: tuple[tuple[str, str], ...], owners: tuple[Owner, ...], rules: tuple[Rule, ...]
+    ) -> None:
+        self.digest = digest
+        self.owners = owners
+        self.rules = rules
+        self._subjects = subjects
+        self._trie = TokenTrie()
+        self._near: dict[int, frozenset[tuple[str, ...]]] = {}
+        self._regexes: list[tuple[int, Any]] = []
+        self._directives: DirectivePatterns | None = None
+        for number, rule in enumerate(rules):
+            if rule.kind == "regex":
+                self._regexes.append((number, None))
+                continue
+            words = normal_form(rule.text)
+            if not words:
+                continue
+            if rule.kind == "acronym":
+                self._trie.add(words, number)
+                self._near[number] = frozenset(form for near in rule.near for form in _phrase_forms(normal_form(near)))
+            else:
+                for form in _phrase_forms(words):
+                    self._trie.add(form, number)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Slugs of the subjects in the index."""
+        return tuple(slug for slug, _ in self._subjects)
+
+    @property
+    def named_subjects(self) -> tuple[tuple[str, str], ...]:
+        """Slug and display name of the subjects."""
+        return self._subjects
+
+    def detect(self, document: Document) -> tuple[Evidence, ...]:
+        """All evidence in a document, sorted by field, place and id."""
+        found: list[Evidence] = []
+        for field in document.fields:
+            found += self._in_field(field)
+        order = {field.name: index for index, field in enumerate(document.fields)}
+        found.sort(key=lambda item: (order[item.field], item.start, item.end, item.signal_id, item.role))
+        return tuple(found)
+
+    def _in_field(self, field: DocumentField) -> list[Evidence]:
+        hits = {
+            (number, field.tokens.starts[first], field.tokens.ends[last - 1])
+            for first, last, numbers in self._trie.find(field.tokens.words)
+            for number in numbers
+            if self._accepts(number, field, first, last)
+        }
+        for number, pattern in self._compiled_regexes():
+            hits |= {(number, match.start(), match.end()) for match in pattern.finditer(field.masked)}
+        spans: dict[tuple[int, int, int], None] = {}
+        for number, start, end in sorted(hits):
+            spans[(self.rules[number].owner, start, end)] = None
+        suppressed = [
+            (self.owners[owner].subject, start, end)
+            for owner, start, end in spans
+            if self.owners[owner].role == "suppressor"
+        ]
+        quotes = quoted_ranges(field.masked) if spans else ()
+        found = [
+            self._evidence(field, self.owners[owner], start, end, suppressed, quotes) for owner, start, end in spans
+        ]
+        if self._directives is None:
+            self._directives = directive_patterns(self._subjects)
+        for item in self._directives.find(field):
+            quoted = any(start <= item.start and item.end <= end for start, end in quotes)
+            found.append(attrs.evolve(item, polarity="quoted") if quoted else item)
+        return found
+
+    def _accepts(self, number: int, field: DocumentField, first: int, last: int) -> bool:
+        rule = self.rules[number]
+        if rule.kind != "acronym":
+            return True
+        text = field.text[field.tokens.starts[first] : field.tokens.ends[last - 1]]
+        if text != rule.text and text != f"{rule.text}s":
+            return False
+        if field.name == "venue":
+            return True
+        words = field.tokens.words
+        low, high = max(0, first - ACRONYM_WINDOW), min(len(words), last + ACRONYM_WINDOW)
+        while low < first and _sentence_ends(field, low, first):
+            low += 1
+        while high > last and _sentence_ends(field, last - 1, high - 1):
+            high -= 1
+        near = self._near[number]
+        lengths = {len(form) for form in near}
+        return any(
+            tuple(words[index : index + length]) in near
+            for length in lengths
+            for index in (*range(low, first - length + 1), *range(last, high - length + 1))
+        )
+
+    def _compiled_regexes(self) -> list[tuple[int, Any]]:
+        if self._regexes and self._regexes[0][1] is None:
+            import re2
+
+            options = re2.Options()
+            options.case_sensitive = False
+            self._regexes = [(number, re2.compile(self.rules[number].text, options)) for number, _ in self._regexes]
+        return self._regexes
+
+    def _evidence(
+        self,
+        field: DocumentField,
+        owner: Owner,
+        start: int,
+        end: int,
+        suppressed: Sequence[tuple[str, int, int]],
+        quotes: Sequence[tuple[int, int]],
+    ) -> Evidence:
+        polarity = "asserted"
+        if owner.role == "signal" and any(
+            subject == owner.subject and low < end and start < high for subject, low, high in suppressed
+        ):
+            polarity = "everyday"
+        elif any(low <= start and end <= high for low, high in quotes):
+            polarity = "quoted"
+        elif owner.role == "signal" and is_negated(field.masked, start):
+            polarity = "negated"
+        in_references = field.references is not None and field.references[0] <= start < field.references[1]
+        return Evidence(
+            signal_id=owner.id,
+            subject=owner.subject,
+            dimension=owner.dimension,  # type: ignore[arg-type]
+            value=owner.value,
+            activation="context_only" if in_references else owner.activation,  # type: ignore[arg-type]
+            weight=Ppm(owner.weight),
+            field=field.name,
+            start=start,
+            end=end,
+            snippet=field.text[start:end],
+            polarity=polarity,  # type: ignore[arg-type]
+            role=owner.role,  # type: ignore[arg-type]
+        )
+
+
+def _phrase_forms(words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    if not words:
+        return ()
+    return tuple((*words[:-1], last) for last in _plural.forms(words[-1]))
+
+
+def _sentence_ends(field: DocumentField, first: int, last: int) -> bool:
+    """Whether a sentence ends between two tokens."""
+    between = field.masked[field.tokens.ends[first] : field.tokens.starts[last]]
+    return re.search(r"[.!?;]\s|[。！？；]|\n\s*\n", between) is not None
+
+
+def _rules(owner: int, patterns: Iterable[Pattern]) -> list[Rule]:
+    return [Rule(owner, pattern.kind, pattern.text, pattern.near) for pattern in patterns]
+
+
+def compile_index(contracts: Sequence[SubjectContract]) -> SignalIndex:
+    """Compile the signals and suppressors of the contracts into one index; their order does not matter."""
+    owners: list[Owner] = []
+    rules: list[Rule] = []
+    ordered = sorted(contracts, key=lambda contract: contract.subject)
+    for contract in ordered:
+        for signal in contract.signals:
+            rules += _rules(len(owners), signal.patterns)
+            owners.append(
+                Owner(
+                    signal.id,
+                    signal.subject,
+                    signal.dimension,
+                    signal.value,
+                    signal.activation,
+                    signal.weight,
+                    "signal",
+                )
+            )
+        for suppressor in contract.suppressors:
+            rules += _rules(len(owners), suppressor.patterns)
+            owners.append(
+                Owner(
+                    suppressor.id,
+                    contract.subject,
+                    "data_or_outcome",
+                    suppressor.id,
+                    "context_only",
+                    suppressor.weight,
+                    "suppressor",
+                )
+            )
+    return SignalIndex(
+        index_digest(ordered),
+        tuple((contract.subject, contract.display_name) for contract in ordered),
+        tuple(owners),
+        tuple(rules),
+    )
+
+
+def index_digest(contracts: Sequence[SubjectContract]) -> str:
+    """The digest that names the index of these contracts."""
+    parts = sorted(f"{contract.subject} {contract.digest}" for contract in contracts)
+    return hashlib.sha256("\n".join([str(INDEX_VERSION), *parts]).encode()).hexdigest()
+
+
+def index_to_json(index: SignalIndex) -> str:
+    """The index as JSON text."""
+    return json.dumps(
+        {
+            "version": INDEX_VERSION,
+            "digest": index.digest,
+            "subjects": index.named_subjects,
+            "owners": [attrs.astuple(owner) for owner in index.owners],
+            "rules": [[rule.owner, rule.kind, rule.text, list(rule.near)] for rule in index.rules],
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def index_from_json(text: str) -> SignalIndex:
+    """The index from its JSON text; raises ValueError, TypeError or KeyError for anything else."""
+    raw = json.loads(text)
+    if raw["version"] != INDEX_VERSION:
+        raise ValueError("another version of the index")
+    return SignalIndex(
+        str(raw["digest"]),
+        tuple((slug, name) for slug, name in raw["subjects"]),
+        tuple(Owner(*owner) for owner in raw["owners"]),
+        tuple(Rule(owner, kind, pattern, tuple(near)) for owner, kind, pattern, near in raw["rules"]),
+    )

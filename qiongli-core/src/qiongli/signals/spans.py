@@ -1,0 +1,43 @@
+"""The disjoint-span rule: one span of text supports one dimension of a subject only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from qiongli.records.evidence import DIMENSIONS, Evidence
+
+_ORDER: Final = {name: index for index, name in enumerate(DIMENSIONS)}
+
+
+def select_spans(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """Of the asserted signals of each subject, those that keep their span: the longest, then weight, dimension, id.
+
+    Overlapping signals of the same dimension both stay: their independence is not claimed.
+    """
+    kept: list[Evidence] = []
+    candidates = [item for item in evidence if item.role == "signal" and item.polarity == "asserted"]
+    candidates.sort(key=_precedence)
+    for item in candidates:
+        if not any(
+            other.subject == item.subject
+            and other.field == item.field
+            and other.start < item.end
+            and item.start < other.end
+            and other.dimension != item.dimension
+            for other in kept
+        ):
+            kept.append(item)
+    kept.sort(key=lambda item: (item.field, item.start, item.end, item.signal_id))
+    return tuple(kept)
+
+
+def _precedence(item: Evidence) -> tuple[int, int, int, str, str, int]:
+    return (
+        item.start - item.end,
+        -item.weight,
+        _ORDER[item.dimension],
+        item.signal_id,
+        item.field,
+        item.start,
+    )
