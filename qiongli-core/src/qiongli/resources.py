@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from qiongli.contract.files import DeclaredResource, declared_resources, locate_resource
+from qiongli.contract.files import (
+    DeclaredResource,
+    MissingResource,
+    declared_resources,
+    locate_resource,
+    resource_state,
+)
 from qiongli.contract.models import SubjectContract
 from qiongli.errors import InputError, QiongliError, StateRefusedError
 from qiongli.limits import DEFAULT_LIMITS, Limits
@@ -77,15 +83,18 @@ def may_load(kind: ResourceKind, state: SubjectState) -> bool:
     return state in ("active", "lens_only")
 
 
-def list_resources(contract: SubjectContract, root: Path) -> tuple[ResourceRef, ...]:
-    """The declared resources that resolve, measured and checksummed, in order of authority; others are left out."""
-    found = []
-    for declared in declared_resources(contract):
-        try:
-            found.append(_reference(contract, root, declared)[0])
-        except QiongliError:
-            continue
-    return tuple(found)
+def list_resources(
+    contract: SubjectContract, root: Path
+) -> tuple[tuple[ResourceRef, ...], tuple[MissingResource, ...]]:
+    """The resources that resolve, measured and checksummed, in order of authority, and those that are missing."""
+    missing = resource_state(contract, root).missing
+    gone = {(item.kind, item.name) for item in missing}
+    found = tuple(
+        _reference(contract, root, declared)
+        for declared in declared_resources(contract)
+        if (declared.kind, declared.name) not in gone
+    )
+    return found, missing
 
 
 def resolve_resource(contract: SubjectContract, root: Path, kind: str, name: str) -> ResourceRef:
@@ -106,7 +115,7 @@ def resolve_resource(contract: SubjectContract, root: Path, kind: str, name: str
             available=tuple(declared),
             hint=f"Run: qiongli resource list {contract.subject}",
         )
-    return _reference(contract, root, declared[name])[0]
+    return _reference(contract, root, declared[name])
 
 
 def read_resource(root: Path, reference: ResourceRef) -> str:
@@ -164,18 +173,15 @@ def _checksum(data: bytes) -> str:
     return f"sha256:{sha256(data).hexdigest()}"
 
 
-def _reference(contract: SubjectContract, root: Path, declared: DeclaredResource) -> tuple[ResourceRef, bytes]:
+def _reference(contract: SubjectContract, root: Path, declared: DeclaredResource) -> ResourceRef:
     data = _read(root, declared.path)
-    return (
-        ResourceRef(
-            kind=declared.kind,
-            subject=contract.subject,
-            name=declared.name,
-            path=declared.path,
-            checksum=_checksum(data),
-            tokens=estimate_tokens(data),
-        ),
-        data,
+    return ResourceRef(
+        kind=declared.kind,
+        subject=contract.subject,
+        name=declared.name,
+        path=declared.path,
+        checksum=_checksum(data),
+        tokens=estimate_tokens(data),
     )
 
 

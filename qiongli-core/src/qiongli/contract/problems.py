@@ -141,22 +141,13 @@ class Problems:
         problems = self.in_file_order()
         if not problems:
             return
-        if len(problems) == 1:
-            only = problems[0]
-            raise ContractError(
-                only.message,
-                problems=problems,
-                code=only.code,
-                place=only.place,
-                expected=only.expected,
-                hint=only.hint,
-                available=only.available,  # type: ignore[arg-type]  # the base takes a tuple here
-            )
+        sole = problems[0] if len(problems) == 1 else None
         raise ContractError(
-            f"{what} has {len(problems)} problems",
+            f"{what} has {len(problems)} problems" if sole is None else f"{what} has a problem: {sole.message}",
             problems=problems,
-            place=self.file,
-            hint=f"Correct them, then run: qiongli contract validate {self.file}",
+            code=ContractError.default_code if sole is None else sole.code,
+            place=self.file if sole is None else sole.place,
+            hint=(sole.hint if sole else "") or f"Run: qiongli contract validate {self.file}",
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Final
@@ -456,14 +456,3 @@ class Structure(Shape):
     def summary(self) -> str:
         """The name of the structure."""
         return f"a mapping ({self.name})" if self.name else "a mapping"
-
-
-def root_schema(structure: Structure, title: str, description: str, identifier: str) -> Mapping[str, Any]:
-    """A whole JSON Schema document for a structure."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": identifier,
-        "title": title,
-        "description": description,
-        **structure.schema(),
-    }
