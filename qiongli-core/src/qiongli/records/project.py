@@ -17,6 +17,8 @@ STRICTNESSES: Final[tuple[Strictness, ...]] = ("standard", "strict")
 Action = Literal["confirm", "dismiss", "reset", "lock", "unlock"]
 ACTIONS: Final[tuple[Action, ...]] = ("confirm", "dismiss", "reset", "lock", "unlock")
 
+ActionStatus = Literal["applied", "unchanged", "dry_run", "proposed"]
+
 PromotionStatus = Literal["none", "recommend_confirmation", "suppressed"]
 
 #: The active subject of a project whose subject is left to the router.
@@ -68,6 +70,10 @@ class LifecycleEvent(Record):
     run_id: str = ""
     #: UTC, ISO 8601; informative only: order is the order of the list.
     time: str = ""
+    #: Number of the state that the event made: no two events of a project share one.
+    revision: int = 0
+    #: Id of the proposal that the event applied, if it applied one.
+    proposal: str = ""
 
 
 @attrs.frozen
@@ -121,6 +127,8 @@ class StatusPacket(Record):
     #: Number of the state that this packet describes; a writer may demand that it is still the same.
     revision: int
     warnings: tuple[str, ...]
+    #: Digest of everything that the packet describes; unlike the revision it also notices edits by hand.
+    state_digest: str = ""
 
 
 @attrs.frozen
@@ -136,3 +144,7 @@ class ActionPacket(Record):
     warnings: tuple[str, ...] = ()
     #: Set when the action was only proposed (`--propose`): the id to give to `qiongli apply`.
     proposal: str | None = None
+    #: `applied`, `unchanged` (nothing to do, nothing written), `dry_run` or `proposed`.
+    status: ActionStatus = "applied"
+    #: The command line that does the same, for a person to run.
+    command: str = ""

@@ -1,0 +1,80 @@
+"""What the commands on a project share: their options, and how status and action packets read as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from qiongli.errors import InputError
+from qiongli.records._units import SCALE
+from qiongli.records.project import ActionPacket, StatusPacket
+
+Cwd = Annotated[Path, typer.Option("--cwd", help="Folder of the project; it must exist.")]
+FindProject = Annotated[bool, typer.Option("--find-project", help="Search the folders above --cwd, too.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change; write nothing.")]
+Propose = Annotated[bool, typer.Option("--propose", help="Keep the action as a proposal for `qiongli apply`.")]
+IfRevision = Annotated[
+    int | None, typer.Option("--if-revision", help="Refuse if the project's state has another number by now.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+_STATUS_LINES: Final = {
+    "applied": "done",
+    "unchanged": "nothing to do",
+    "dry_run": "dry run, nothing was written",
+    "proposed": "proposed, nothing was applied",
+}
+
+
+def exclusive(dry_run: bool, propose: bool) -> None:
+    """Raise `InputError` when both ways of not writing are asked for."""
+    if dry_run and propose:
+        raise InputError("--dry-run and --propose exclude each other", code="usage")
+
+
+def status_text(packet: StatusPacket) -> str:
+    """A status packet for a person."""
+    subject = "left to the router" if packet.subject_mode == "auto" else packet.active_subject
+    lines = [f"subject: {subject} ({packet.subject_mode})", f"strictness: {packet.strictness}"]
+    for label, names in (
+        ("neighbours", packet.secondary_subjects),
+        ("lenses", packet.method_lenses),
+        ("venue profiles", packet.venue_profiles),
+        ("dismissed", packet.dismissed_subjects),
+    ):
+        if names:
+            lines.append(f"{label}: {', '.join(names)}")
+    for suggestion in packet.suggestions:
+        promotion = {"recommend_confirmation": "; you may confirm it", "suppressed": "; dismissed", "none": ""}
+        lines.append(
+            f"suggested: {suggestion.subject}, {suggestion.suggestion_count} "
+            f"{'task' if suggestion.suggestion_count == 1 else 'tasks'}, last with confidence "
+            f"{suggestion.last_confidence / SCALE:.2f}{promotion[suggestion.promotion_status]}"
+        )
+    if packet.latest_refinement is not None:
+        latest = packet.latest_refinement
+        lines.append(f"last run: {latest.run_id}, {latest.decision}, {latest.primary_subject}")
+    lines.append(f"guidance block: {packet.guidance}")
+    lines += [f"warning: {warning}" for warning in packet.warnings]
+    return "\n".join(lines)
+
+
+def action_text(packet: ActionPacket) -> str:
+    """An action packet for a person."""
+    what = f"{packet.action} {packet.subject}" if packet.subject else packet.action
+    lines = [f"{what}: {_STATUS_LINES[packet.status]}"]
+    before, after = _summary(packet.before), _summary(packet.after)
+    lines.append(f"  {before} -> {after}" if before != after else f"  {after}")
+    if packet.proposal is not None:
+        lines.append(f"  to apply it run: qiongli apply {packet.proposal} --cwd .")
+    elif packet.status in ("dry_run", "proposed"):
+        lines.append(f"  to do it run: {packet.command}")
+    warnings = dict.fromkeys((*packet.warnings, *packet.after.warnings))
+    lines += [f"warning: {warning}" for warning in warnings]
+    return "\n".join(lines)
+
+
+def _summary(packet: StatusPacket) -> str:
+    return "auto" if packet.subject_mode == "auto" else f"{packet.active_subject} ({packet.subject_mode})"

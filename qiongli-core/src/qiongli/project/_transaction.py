@@ -1,0 +1,268 @@
+"""Changing several files at once: staged, announced in an intent, moved into place, and finished after a crash.
+
+The protocol, all of it under the project's lock:
+
+1. every new content is written to `.qiongli/.staging` and synced;
+2. the intent, which names what moves where, is written, synced and moved to `intent.json`: from here on the change
+   happened, before it did not;
+3. each file is moved into place, and the folders are synced;
+4. the intent is removed.
+
+Whoever opens the project next finishes a change whose intent is there and sweeps everything else out of the staging
+folder. A change of one file needs no intent: its one move is atomic. Readers that meet an intent read the staged files
+in place of those that they will replace, so that they see the new state and never a mixture.
+"""
+
+# Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
+# ruff: noqa: PTH116, PTH119, PTH120, PTH208
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import attrs
+
+from qiongli.errors import EnvironmentBrokenError, StateRefusedError
+from qiongli.project._operations import FileOperations
+from qiongli.project.paths import INTENT, STAGING, Project
+
+#: `write`: replace `target` by the staged file or folder; `move`: put the file `target` aside as `aside`; `remove`.
+StepKind = Literal["write", "move", "remove"]
+
+_INTENT_LIMIT: Final = 1_048_576
+_RETRIED: Final = 64
+
+
+@attrs.frozen
+class Step:
+    """One change of one file; names are relative to `.qiongli`, with forward slashes."""
+
+    kind: StepKind
+    target: str
+    #: For `write`: name of the staged file or folder, inside the staging folder.
+    staged: str = ""
+    #: For `move`: the new name.
+    aside: str = ""
+
+
+@attrs.define
+class Transaction:
+    """Changes to be made together; steps happen in the order in which they were added."""
+
+    project: Project
+    operations: FileOperations
+    _steps: list[Step] = attrs.field(factory=list)
+    #: Names are never used twice, lest an intent that a power failure brought back moves a later file.
+    _token: str = attrs.field(factory=lambda: os.urandom(5).hex())
+    _staged: int = 0
+
+    def write(self, target: str, data: bytes) -> None:
+        """Replace or create a file."""
+        self._steps.append(Step("write", target, staged=self._stage(data, target)))
+
+    def write_folder(self, target: str, files: dict[str, bytes]) -> None:
+        """Create a folder with files in it; the folder must not exist."""
+        name = self._name()
+        folder = self._staging / name
+        self.operations.make_folder(folder)
+        for file_name, data in files.items():
+            self._write_synced(folder / file_name, data, None)
+        self.operations.sync_folder(folder)
+        self._steps.append(Step("write", target, staged=name))
+
+    def put_aside(self, target: str, aside: str) -> None:
+        """Give a file that must not be lost another name; `aside` must not exist."""
+        self._steps.append(Step("move", target, aside=aside))
+
+    def remove(self, target: str) -> None:
+        """Remove a file."""
+        self._steps.append(Step("remove", target))
+
+    @property
+    def _staging(self) -> Path:
+        return self.project.path(STAGING)
+
+    def _name(self) -> str:
+        self._staged += 1
+        return f"{self._token}-{self._staged}"
+
+    def _stage(self, data: bytes, target: str) -> str:
+        name = self._name()
+        try:
+            mode: int | None = stat.S_IMODE(os.stat(self.project.path(target)).st_mode)
+        except OSError:
+            mode = None
+        self._write_synced(self._staging / name, data, mode)
+        return name
+
+    def _write_synced(self, path: Path, data: bytes, mode: int | None) -> None:
+        descriptor = self.operations.create(path)
+        try:
+            if mode is not None:
+                self.operations.set_mode(descriptor, mode)
+            self.operations.write(descriptor, data)
+            self.operations.sync(descriptor)
+        finally:
+            self.operations.close(descriptor)
+
+    def commit(self) -> None:
+        """Make all changes; when this returns, they have happened and are on the disk."""
+        if not self._steps:
+            return
+        for folder in sorted({os.path.dirname(step.aside or step.target) for step in self._steps} - {""}):
+            make_folders(self.project, folder, self.operations)
+        if len(self._steps) > 1:
+            intent = json.dumps({"schema_version": "1.0", "steps": [attrs.asdict(step) for step in self._steps]})
+            name = self._stage(intent.encode(), INTENT)
+            self.operations.sync_folder(self._staging)
+            self.operations.rename(self._staging / name, self.project.path(INTENT))
+            self.operations.sync_folder(self._staging)
+        _finish(self.project, self.operations, self._steps)
+
+
+def make_folders(project: Project, name: str, operations: FileOperations) -> None:
+    """Create the state folder and a folder in it, each level synced into its parent; a link out is refused."""
+    folder = project.state
+    if not folder.is_dir():
+        operations.make_folder(folder)
+        operations.sync_folder(project.root)
+    done = ""
+    for part in name.split("/") if name else ():
+        parent, done = done, f"{done}/{part}" if done else part
+        if not project.contained(done).is_dir():
+            operations.make_folder(project.path(done))
+            operations.sync_folder(project.path(parent) if parent else folder)
+
+
+def _finish(project: Project, operations: FileOperations, steps: list[Step]) -> None:
+    """Do every step that was not done yet; doing this again after a crash changes nothing more.
+
+    A step needs no record of its own: a staged file that is gone was moved, an aside name that is there was moved to.
+    """
+    for step in steps:
+        target = project.contained(step.target) if step.kind == "write" else project.path(step.target)
+        if step.kind == "write":
+            staged = project.path(STAGING) / step.staged
+            if os.path.lexists(staged):
+                operations.rename(staged, target)
+        elif step.kind == "move":
+            aside = project.path(step.aside)
+            if not os.path.lexists(aside) and os.path.lexists(target):
+                operations.rename(target, aside)
+        else:
+            operations.remove(target)
+    for folder in sorted({os.path.dirname(step.target) for step in steps}):
+        operations.sync_folder(project.path(folder) if folder else project.state)
+    if len(steps) > 1:
+        operations.remove(project.path(INTENT))
+        operations.sync_folder(project.path(STAGING))
+
+
+def read_intent(project: Project) -> bytes | None:
+    """The bytes of an intent that somebody wrote, or None."""
+    return project.read(INTENT, _INTENT_LIMIT)
+
+
+def parse_intent(data: bytes) -> list[Step] | None:
+    """The steps of an intent; None when the bytes are no intent of ours, which only a person can have done."""
+    try:
+        content: Any = json.loads(data)
+        steps = [Step(**step) for step in content["steps"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    for step in steps:
+        names = [step.target, *([step.staged] if step.kind == "write" else [])]
+        names += [step.aside] if step.kind == "move" else []
+        if step.kind not in ("write", "move", "remove") or not all(_is_inside(name) for name in names):
+            return None
+        if "/" in step.staged:
+            return None
+    return steps
+
+
+def _is_inside(name: object) -> bool:
+    """Whether a name stays inside the state folder: an intent that came with a cloned repository may say anything."""
+    if type(name) is not str or not name or "\\" in name or ":" in name or "\0" in name:
+        return False
+    return all(part not in ("", ".", "..") for part in name.split("/"))
+
+
+def recover(project: Project, operations: FileOperations, time: str) -> tuple[str, ...]:
+    """Finish what a crash interrupted, sweep what it left behind, and return warnings; needs the lock."""
+    staging = project.contained(STAGING)
+    try:
+        entries = os.listdir(staging)
+    except FileNotFoundError:
+        return ()
+    warnings: list[str] = []
+    if os.path.basename(INTENT) in entries:
+        data = read_intent(project)
+        steps = parse_intent(data) if data is not None else None
+        if steps is None:
+            aside = free_name(project, f"intent.json.corrupt-{time}")
+            operations.rename(project.path(INTENT), project.path(aside))
+            warnings.append(f"{project.shown(INTENT)} was no intent of Qiongli; it is kept as {project.shown(aside)}")
+        else:
+            for folder in sorted({os.path.dirname(step.aside or step.target) for step in steps} - {""}):
+                make_folders(project, folder, operations)
+            _finish(project, operations, steps)
+    for path in _leftovers(staging):
+        if path.is_dir() and not path.is_symlink():
+            operations.remove_folder(path)
+        else:
+            operations.remove(path)
+    return tuple(warnings)
+
+
+def _leftovers(folder: Path) -> Iterator[Path]:
+    """Everything in a folder, contents before their folders, so that it can be removed in that order."""
+    with os.scandir(folder) as entries:
+        found = sorted((Path(entry.path), entry.is_dir(follow_symlinks=False)) for entry in entries)
+    for path, is_folder in found:
+        if is_folder:
+            yield from _leftovers(path)
+        yield path
+
+
+def free_name(project: Project, name: str) -> str:
+    """The name itself, or the name with the first number that makes it new."""
+    for number in range(_RETRIED * 1024):
+        candidate = f"{name}-{number}" if number else name
+        if not os.path.lexists(project.path(candidate)):
+            return candidate
+    raise StateRefusedError(f"too many files named {name}", code="project_cluttered", hint="Clean up .qiongli by hand")
+
+
+def refused(project: Project, error: OSError) -> EnvironmentBrokenError:
+    """The error for a change that the operating system refused: nothing of it was made, or it is finished later."""
+    import errno
+
+    name = ""
+    if error.filename is not None:
+        name = os.path.relpath(os.fspath(error.filename), project.root).replace(os.sep, "/")
+    code, hint = {
+        errno.ENOSPC: ("disk_full", "Free some space and run the command again"),
+        errno.EDQUOT: ("disk_full", "Free some space and run the command again"),
+        errno.EROFS: ("read_only", "Edit the manifest where the folder can be written, or see --dry-run"),
+        errno.EACCES: ("permission_denied", "Check the owner and the permissions of .qiongli, or see --dry-run"),
+        errno.EPERM: ("permission_denied", "Check the owner and the permissions of .qiongli, or see --dry-run"),
+    }.get(error.errno or 0, ("write_failed", "Run the command again; a change that had begun is finished then"))
+    return EnvironmentBrokenError(
+        f"the project's state cannot be written: {error.strerror or error}", code=code, place=name, hint=hint
+    )
+
+
+def discard(project: Project, operations: FileOperations, name: str) -> None:
+    """Remove a folder of the state in one step, of which a crash leaves no half; needs the lock."""
+    staged = project.path(STAGING) / f"{os.urandom(5).hex()}-discarded"
+    operations.rename(project.contained(name), staged)
+    for path in (*_leftovers(staged), staged):
+        if path.is_dir() and not path.is_symlink():
+            operations.remove_folder(path)
+        else:
+            operations.remove(path)

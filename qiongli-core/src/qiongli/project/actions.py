@@ -1,0 +1,324 @@
+"""Carrying out actions: preview, proposal or change, and the undoing of the last one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from qiongli.project.guidance import parse_guidance, put_block, render_block
+from qiongli.project.lifecycle import Plan, Request, check_form, plan
+from qiongli.project.manifest import parse_manifest
+from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, parse_memory
+from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
+from qiongli.project.status import describe, installed_catalogue
+from qiongli.project.store import Change, Snapshot, Store, digest, require
+from qiongli.records._units import SCHEMA_VERSION, to_packet
+from qiongli.records.project import ActionPacket, ActionStatus, LifecycleEvent, ManifestState
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue
+
+#: How many actions can be undone, one after the other.
+UNDO_DEPTH: Final = 20
+#: A larger manifest is not kept for undo as text; undoing then edits the values back.
+_UNDO_TEXT_LIMIT: Final = 16_384
+
+Planner = Callable[[Snapshot], Plan]
+
+
+@attrs.frozen
+class Prepared:
+    """A plan turned into the bytes of every file, before any of them is written."""
+
+    plan: Plan
+    after: Snapshot
+    #: File to its new bytes, None to remove it; in the order in which they are put in place.
+    files: tuple[tuple[str, bytes | None], ...]
+    #: File to the stem of the name under which it is kept.
+    aside: tuple[tuple[str, str], ...]
+    changed: bool
+
+
+def apply_action(
+    action: str,
+    cwd: Path | str,
+    subject: str | None = None,
+    *,
+    catalogue: Catalogue | None = None,
+    source: str = "user",
+    run_id: str = "",
+    fingerprint: str = "",
+    if_revision: int | None = None,
+    if_digest: str | None = None,
+    dry_run: bool = False,
+    propose: bool = False,
+    find_project: bool = False,
+    store: Store | None = None,
+) -> ActionPacket:
+    """Carry out `confirm`, `dismiss`, `reset`, `lock` or `unlock` on a project, and return before and after.
+
+    `dry_run` only says what would happen; `propose` keeps it as a proposal. `if_revision` and `if_digest` demand that
+    the state is the one that the caller has seen. `run_id` and `fingerprint` name the run and the task of the
+    suggestion that the user reacts to. `store` replaces the project's own, for tests.
+
+    Raises `InputError`, `UnknownSubjectError`, `StateRefusedError`, `StateCorruptError` or `EnvironmentBrokenError`;
+    then nothing was changed.
+    """
+    check_form(action, subject)
+    store = store or Store(open_project(cwd, find_project=find_project))
+    subjects = installed_catalogue() if catalogue is None else catalogue
+    request = Request(action, subject, source=source, run_id=run_id, fingerprint=fingerprint)
+    return carry_out(
+        store,
+        lambda snapshot: plan(snapshot, request, subjects),
+        subjects,
+        if_revision=if_revision,
+        if_digest=if_digest,
+        dry_run=dry_run,
+        propose=propose,
+    )
+
+
+def carry_out(
+    store: Store,
+    planner: Planner,
+    catalogue: Catalogue,
+    *,
+    if_revision: int | None = None,
+    if_digest: str | None = None,
+    dry_run: bool = False,
+    propose: bool = False,
+    extra: Callable[[Change], None] | None = None,
+) -> ActionPacket:
+    """Plan without the lock, so that a refusal touches nothing; then plan again under it, and write.
+
+    `extra` may add to the transaction, such as the removal of the proposal that is being applied.
+    """
+    before = store.read()
+    require(before, if_revision, if_digest)
+    planned = planner(before)
+    if dry_run or propose or not planned.writes:
+        return _without_writing(store, before, planned, catalogue, dry_run=dry_run, propose=propose)
+    with store.writing(if_revision=if_revision, if_digest=if_digest) as change:
+        planned = planner(change.snapshot)
+        prepared = prepare(store, change.snapshot, planned, catalogue)
+        for name, stem in prepared.aside:
+            from qiongli.project._transaction import free_name
+
+            change.transaction.put_aside(name, free_name(store.project, stem))
+        for name, data in prepared.files:
+            if data is None:
+                change.transaction.remove(name)
+            else:
+                change.transaction.write(name, data)
+        if extra is not None:
+            extra(change)
+        change.transaction.commit()
+        return packet(change.snapshot, prepared, catalogue, "applied")
+
+
+def _without_writing(
+    store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue, *, dry_run: bool, propose: bool
+) -> ActionPacket:
+    if not planned.writes:
+        return packet(before, Prepared(planned, before, (), (), changed=False), catalogue, "unchanged")
+    prepared = prepare(store, before, planned, catalogue)
+    if dry_run or not propose:
+        return packet(before, prepared, catalogue, "dry_run")
+    from qiongli.project.proposals import propose_action
+
+    proposal, warnings = propose_action(store, before, planned.request)
+    packed = packet(before, prepared, catalogue, "proposed")
+    return attrs.evolve(packed, proposal=proposal, warnings=(*packed.warnings, *warnings))
+
+
+def packet(before: Snapshot, prepared: Prepared, catalogue: Catalogue, status: ActionStatus) -> ActionPacket:
+    """The action packet: what was, what is (or would be), and what the user should know."""
+    request = prepared.plan.request
+    return ActionPacket(
+        schema_version=SCHEMA_VERSION,
+        action=request.action,
+        subject=request.subject,
+        changed=prepared.changed,
+        before=describe(before, catalogue),
+        after=describe(prepared.after, catalogue),
+        warnings=prepared.plan.warnings,
+        status=status,
+        command=command_line(request),
+    )
+
+
+def command_line(request: Request) -> str:
+    """The command that does what is asked, for a person to run in the project's folder."""
+    group = "project" if request.action in ("init", "set") else "subject"
+    if request.action == "undo":
+        return "qiongli undo --cwd ."
+    parts = ["qiongli", group, request.action, *([request.subject] if request.subject else []), "--cwd", "."]
+    for key, value in request.settings:
+        option = f"--{key.rstrip('s').replace('_', '-')}" if isinstance(value, tuple) else f"--{key}"
+        if isinstance(value, str):
+            parts += [option, value]
+        elif value:
+            for item in value:
+                parts += [option, item]
+        else:
+            parts += ["--clear", key]
+    return " ".join(parts)
+
+
+def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue) -> Prepared:
+    """Work out the bytes of every file that a plan changes; raises what stands in the way, and writes nothing."""
+    from qiongli.project._manifest_edit import edit_manifest, new_manifest
+
+    request = planned.request
+    aside = list(planned.aside)
+    if before.memory.error is not None and MEMORY not in aside:
+        aside.append(MEMORY)
+    files: list[tuple[str, bytes | None]] = []
+    manifest = before.manifest.data
+    if planned.state is not None:
+        usable = manifest if manifest is not None and MANIFEST not in aside else None
+        manifest = new_manifest(planned.state) if usable is None else edit_manifest(usable, planned.state)
+        files.append((MANIFEST, manifest))
+    state = planned.state if planned.state is not None else before.manifest.state
+    guidance = before.guidance
+    if request.action != "dismiss":
+        document = parse_guidance(None if GUIDANCE in aside else guidance)
+        if document.span is not None or state != ManifestState() or GUIDANCE in aside:
+            new_guidance = put_block(document, render_block(state, catalogue))
+            if new_guidance != guidance:
+                guidance = new_guidance
+                files.append((GUIDANCE, guidance))
+    changed = (
+        (planned.state is not None and planned.state != before.manifest.state)
+        or (planned.dismissed is not None and planned.dismissed != before.memory.dismissed)
+        or (planned.suggestions is not None and planned.suggestions != before.memory.suggestions)
+        or bool(aside)
+    )
+    event = LifecycleEvent(
+        event=request.action,
+        subject=request.subject,
+        source=request.source,
+        write_manifest=planned.state is not None,
+        run_id=request.run_id,
+        time=store.now(),
+        revision=before.revision + 1,
+        proposal=request.proposal,
+    )
+    undo = undo_entries(before, planned, manifest, aside, changed)
+    memory = render_memory(memory_content(before, planned, event, digest(manifest), undo))
+    files.append((MEMORY, memory))
+    after = Snapshot(before.project, parse_manifest(manifest), parse_memory(memory), guidance)
+    after = attrs.evolve(after, warnings=after.manifest.warnings)
+    kind = {error.code for error in (before.manifest.error, before.memory.error) if error is not None}
+    suffix = "newer" if kind == {"newer_schema"} else "corrupt"
+    stamped = tuple((name, f"{name}.{suffix}-{store.stamp()}") for name in aside)
+    warnings = tuple(f"{before.project.shown(name)} could not be used and is kept as {stem}" for name, stem in stamped)
+    planned = attrs.evolve(planned, warnings=(*planned.warnings, *warnings))
+    return Prepared(planned, after, tuple(files), stamped, changed)
+
+
+def memory_content(
+    before: Snapshot,
+    planned: Plan,
+    event: LifecycleEvent | None,
+    manifest_digest: str,
+    undo: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """The memory file's next content: known parts replaced, keys that we do not know kept."""
+    old = before.memory.content
+    events = list(old.get("lifecycle_events", ()))
+    if event is not None:
+        events.append(to_packet(event))
+    dismissed = before.memory.dismissed if planned.dismissed is None else planned.dismissed
+    suggestions = before.memory.suggestions if planned.suggestions is None else planned.suggestions
+    content: dict[str, Any] = {
+        "schema_version": old.get("schema_version", SCHEMA_VERSION),
+        "revision": before.revision + 1,
+        "manifest_digest": manifest_digest,
+        "lifecycle_events": events[-RETAINED_EVENTS:],
+        "dismissed_subjects": _entries(old.get("dismissed_subjects", {}), dismissed),
+        "suggestions": _entries(old.get("suggestions", {}), suggestions),
+    }
+    for entry in content["suggestions"].values():
+        entry["fingerprints"] = entry["fingerprints"][-RETAINED_FINGERPRINTS:]
+    content.update({key: value for key, value in old.items() if key not in content})
+    if undo is not None:
+        content["undo"] = undo
+    return content
+
+
+def _entries(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    return {subject: {**old.get(subject, {}), **to_packet(new[subject])} for subject in sorted(new)}
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+def render_memory(content: Mapping[str, Any]) -> bytes:
+    """The memory as JSON text with one event a line, so that it can be read in a diff and written fast."""
+    parts = []
+    for key, value in content.items():
+        if isinstance(value, list) and value:
+            text = "[\n" + ",\n".join(f"  {_ENCODER.encode(item)}" for item in value) + "\n ]"
+        elif isinstance(value, dict) and value:
+            lines = (f"  {_ENCODER.encode(name)}: {_ENCODER.encode(item)}" for name, item in value.items())
+            text = "{\n" + ",\n".join(lines) + "\n }"
+        else:
+            text = _ENCODER.encode(value)
+        parts.append(f" {_ENCODER.encode(key)}: {text}")
+    # A lone surrogate cannot be written as UTF-8; its escape is the same JSON.
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode("utf-8", "backslashreplace")
+
+
+def undo_entries(
+    before: Snapshot, planned: Plan, manifest: bytes | None, aside: list[str], changed: bool
+) -> list[dict[str, Any]] | None:
+    """The list of what can be undone, after this action; None leaves it as it is.
+
+    What was put aside cannot be brought back by an undo: the list starts anew then, and the copy is named instead.
+    """
+    if aside:
+        return []
+    if not changed and planned.state is None:
+        return None
+    old = before.manifest.data
+    text = old.decode("utf-8") if old is not None and len(old) <= _UNDO_TEXT_LIMIT else None
+    entry: dict[str, Any] = {
+        "revision": before.revision + 1,
+        "action": planned.request.action,
+        "subject": planned.request.subject,
+        "had_manifest": old is not None,
+        "had_block": parse_guidance(before.guidance).span is not None,
+        "manifest_text": text,
+        "manifest_after": digest(manifest),
+        "state_before": to_packet(before.manifest.state),
+        "state_after": to_packet(planned.state or before.manifest.state),
+        "dismissed_before": {name: to_packet(item) for name, item in sorted(before.memory.dismissed.items())},
+        "suggestions_before": (
+            None
+            if planned.suggestions is None
+            else {name: to_packet(item) for name, item in sorted(before.memory.suggestions.items())}
+        ),
+    }
+    entries = before.memory.content.get("undo", [])
+    return [*(entries if isinstance(entries, list) else []), entry][-UNDO_DEPTH:]
+
+
+def undo_action(
+    cwd: Path | str,
+    *,
+    catalogue: Catalogue | None = None,
+    dry_run: bool = False,
+    find_project: bool = False,
+    store: Store | None = None,
+) -> ActionPacket:
+    """Revert the last action on a project; what was recorded since stays."""
+    from qiongli.project._undo import undo
+
+    store = store or Store(open_project(cwd, find_project=find_project))
+    return undo(store, installed_catalogue() if catalogue is None else catalogue, dry_run=dry_run)

@@ -1,0 +1,291 @@
+"""The subject of a project, and the user's actions on it: status, confirm, dismiss, reset, lock, unlock.
+
+Every action is planned from a snapshot by a pure function, and executed by one writer. A plan that changes nothing, or
+that the state refuses, touches no file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from qiongli.errors import InputError, StateRefusedError, UnknownSubjectError
+from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY
+from qiongli.project.store import Snapshot
+from qiongli.records.project import ACTIONS, AUTO, Dismissal, ManifestState, SuggestionMemory
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue
+
+#: Actions that need a subject; the others take none.
+SUBJECT_ACTIONS: Final = ("confirm", "dismiss", "lock")
+
+
+@attrs.frozen
+class Request:
+    """What somebody asks for, checked for form only.
+
+    `fingerprint` lets a host that dismisses a suggestion name the task that it was made for; `run_id` the run.
+    """
+
+    action: str
+    subject: str | None = None
+    source: str = "user"
+    run_id: str = ""
+    fingerprint: str = ""
+    proposal: str = ""
+    #: For `set`: manifest keys and their new values.
+    settings: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+
+
+@attrs.frozen
+class Plan:
+    """What an action would do: the new values, None where nothing changes."""
+
+    request: Request
+    state: ManifestState | None = None
+    dismissed: dict[str, Dismissal] | None = None
+    suggestions: dict[str, SuggestionMemory] | None = None
+    #: Files that are malformed and are kept under another name.
+    aside: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    #: Whether anything at all is written; False says why in `warnings`.
+    writes: bool = True
+
+
+def check_form(action: str, subject: str | None) -> None:
+    """Raise `InputError` for an action that does not exist, lacks its subject, or takes none."""
+    if action not in ACTIONS:
+        raise InputError(f"no such action: {action!r}", code="unknown_action", available=ACTIONS)
+    if action in SUBJECT_ACTIONS and not subject:
+        raise InputError(
+            f"{action} needs a subject",
+            code="subject_required",
+            place="subject",
+            hint=f"Run: qiongli subject {action} SUBJECT --cwd .",
+        )
+    if action not in SUBJECT_ACTIONS and subject:
+        raise InputError(f"{action} takes no subject", code="subject_not_taken", place="subject")
+
+
+def plan(snapshot: Snapshot, request: Request, catalogue: Catalogue) -> Plan:
+    """Say what an action would do to a state, or raise why it may not be done.
+
+    Raises `UnknownSubjectError` for a subject that is not installed, `StateRefusedError` when the state forbids it,
+    `StateCorruptError` when the manifest cannot be used; `reset` alone works then.
+    """
+    check_form(request.action, request.subject)
+    if request.action == "reset":
+        return _plan_reset(snapshot, request)
+    snapshot.require_readable()
+    if request.action == "unlock":
+        return _plan_unlock(snapshot, request)
+    subject = request.subject or ""
+    if request.action == "dismiss":
+        require_known(catalogue, subject)
+        return _plan_dismiss(snapshot, request)
+    return _plan_decision(snapshot, request, require_usable(catalogue, subject))
+
+
+def _plan_decision(snapshot: Snapshot, request: Request, warnings: tuple[str, ...]) -> Plan:
+    """`confirm` and `lock`."""
+    state, subject = snapshot.manifest.state, request.subject or ""
+    require_unlocked(state, f"{request.action} {subject}", except_for=subject)
+    if state.subject_mode == "locked" and request.action == "confirm":
+        warnings = (
+            *warnings,
+            f"the project stays locked to {subject}; to loosen it run: qiongli subject unlock --cwd .",
+        )
+        new = state
+    else:
+        new = attrs.evolve(
+            state,
+            active_subject=subject,
+            subject_mode="confirmed" if request.action == "confirm" else "locked",
+            secondary_subjects=tuple(name for name in state.secondary_subjects if name != subject),
+        )
+    dismissed = {name: entry for name, entry in snapshot.memory.dismissed.items() if name != subject}
+    return Plan(
+        request,
+        state=new if new != state or snapshot.manifest.data is None else None,
+        dismissed=dismissed if len(dismissed) != len(snapshot.memory.dismissed) else None,
+        warnings=warnings,
+    )
+
+
+def require_unlocked(state: ManifestState, what: str, except_for: str = "") -> None:
+    """Raise `StateRefusedError` (`project_locked`) when a lock on another subject stands in the way."""
+    if state.subject_mode == "locked" and state.active_subject != except_for:
+        raise StateRefusedError(
+            f"the project is locked to {state.active_subject}, so {what} is refused",
+            code="project_locked",
+            place=f"{MANIFEST}: subject_mode",
+            hint="Run first: qiongli subject unlock --cwd .",
+        )
+
+
+def _plan_dismiss(snapshot: Snapshot, request: Request) -> Plan:
+    subject = request.subject or ""
+    memory = snapshot.memory
+    suggestion = memory.suggestions.get(subject, SuggestionMemory())
+    suggestions = None
+    if request.fingerprint and request.fingerprint not in suggestion.fingerprints:
+        # The user turned down a suggestion that its host had not recorded: it counts as made, and stays silent.
+        suggestion = attrs.evolve(
+            suggestion,
+            suggestion_count=suggestion.suggestion_count + 1,
+            fingerprints=(*suggestion.fingerprints, request.fingerprint),
+        )
+        suggestions = {**memory.suggestions, subject: suggestion}
+    earlier = memory.dismissed.get(subject)
+    dismissal = Dismissal(
+        dismissal_count=(earlier.dismissal_count if earlier else 0) + 1,
+        last_dismissed_run_id=request.run_id or suggestion.last_run_id,
+        last_suggestion_count=suggestion.suggestion_count,
+    )
+    state = snapshot.manifest.state
+    warnings: tuple[str, ...] = ()
+    if state.subject_mode != "auto" and state.active_subject == subject:
+        warnings = (
+            f"{subject} stays {state.subject_mode}; to return to the adaptive core run: qiongli subject reset --cwd .",
+        )
+    return Plan(request, dismissed={**memory.dismissed, subject: dismissal}, suggestions=suggestions, warnings=warnings)
+
+
+def _plan_unlock(snapshot: Snapshot, request: Request) -> Plan:
+    state = snapshot.manifest.state
+    if state.subject_mode == "locked":
+        return Plan(request, state=attrs.evolve(state, subject_mode="confirmed"))
+    reason = (
+        "its subject is left to the router" if state.subject_mode == "auto" else f"{state.active_subject} is confirmed"
+    )
+    return Plan(request, warnings=(f"the project is not locked: {reason}; nothing was written",), writes=False)
+
+
+def _plan_reset(snapshot: Snapshot, request: Request) -> Plan:
+    """Back to the adaptive core from any state; what cannot be used is kept under another name."""
+    from qiongli.project.guidance import parse_guidance
+
+    aside = [name for name, _ in snapshot.refusals]
+    if snapshot.manifest.error is not None:
+        aside.append(MANIFEST)
+    if snapshot.memory.error is not None and MEMORY not in aside:
+        aside.append(MEMORY)
+    if parse_guidance(snapshot.guidance).problems:
+        aside.append(GUIDANCE)
+    if not snapshot.project.exists:
+        return Plan(request, warnings=("the project has no state yet; nothing was written",), writes=False)
+    state = ManifestState()
+    unchanged = snapshot.manifest.state == state and MANIFEST not in aside and snapshot.manifest.data is not None
+    return Plan(
+        request,
+        state=None if unchanged else state,
+        dismissed={},
+        suggestions={},
+        aside=tuple(aside),
+    )
+
+
+def known_subjects(catalogue: Catalogue) -> tuple[str, ...]:
+    """The names of all installed subjects, broken ones included, sorted."""
+    return tuple(sorted({row.subject for row in catalogue.listings if row.subject is not None}))
+
+
+def require_known(catalogue: Catalogue, subject: str, place: str = "subject") -> None:
+    """Raise `UnknownSubjectError`, with the available and the near names, for a subject that is not installed."""
+    names = known_subjects(catalogue)
+    if subject in names:
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(subject, names, n=1)
+    raise UnknownSubjectError(
+        f"no subject {subject[:80]!r} is installed",
+        place=place,
+        available=names,
+        hint=f"Did you mean {near[0]}?" if near else "Run: qiongli subject list",
+    )
+
+
+def require_usable(catalogue: Catalogue, subject: str) -> tuple[str, ...]:
+    """Raise unless a subject may be decided on: installed, readable, with overlay and skill; return warnings.
+
+    A subject that is not active may be confirmed: the decision is the user's, while the gate still decides what may be
+    loaded. The warning names its state and the reasons.
+    """
+    require_known(catalogue, subject)
+    found = catalogue.get(subject)
+    rows = [row for row in catalogue.listings if row.subject == subject]
+    if found is None:
+        raise StateRefusedError(
+            f"the subject {subject!r} is installed but {rows[0].state}: {_reasons(rows[0].reasons)}",
+            code="subject_unusable",
+            place="subject",
+            hint="Run: qiongli doctor",
+        )
+    if found.listing.state == "active":
+        return ()
+    missing = missing_resources(found.root, {"overlay": found.contract.overlay, "skill": found.contract.subject_skill})
+    if missing:
+        raise StateRefusedError(
+            f"the subject {subject!r} is {found.listing.state} and lacks its {' and its '.join(missing)}",
+            code="resources_missing",
+            place="subject",
+            hint=f"Run: qiongli subject show {subject}",
+        )
+    return (
+        f"{subject} is {found.listing.state}, not active: {_reasons(found.listing.reasons)}; "
+        "its overlay and skill are not loaded until the gate lets it act",
+    )
+
+
+def _reasons(reasons: tuple[object, ...]) -> str:
+    return "; ".join(str(getattr(reason, "message", reason)) for reason in reasons) or "no reason is known"
+
+
+def missing_resources(root: Path, paths: dict[str, str | None]) -> list[str]:
+    """Which of the named files are not inside the package."""
+    missing = []
+    for name, path in paths.items():
+        try:
+            present = (
+                path is not None and (root / path).resolve().is_relative_to(root.resolve()) and (root / path).is_file()
+            )
+        except (OSError, ValueError):
+            present = False
+        if not present:
+            missing.append(name)
+    return missing
+
+
+def catalogue_warnings(state: ManifestState, catalogue: Catalogue) -> tuple[str, ...]:
+    """What a confirmed or locked project, and its pinned parts, lack on this machine; nothing is substituted."""
+    warnings = []
+    subject = state.active_subject
+    if state.subject_mode != "auto" and subject != AUTO:
+        found = catalogue.get(subject)
+        rows = [row for row in catalogue.listings if row.subject == subject]
+        if found is not None and found.listing.state != "active":
+            warnings.append(
+                f"{subject} is {state.subject_mode} here but its state is {found.listing.state}: "
+                f"{_reasons(found.listing.reasons)}; its overlay and skill are not loaded, nothing takes their place"
+            )
+        elif found is None and rows:
+            warnings.append(
+                f"{subject} is {state.subject_mode} here but its package is {rows[0].state}: "
+                f"{_reasons(rows[0].reasons)}"
+            )
+        elif found is None:
+            warnings.append(
+                f"{subject} is {state.subject_mode} here but no package provides it; nothing takes its place. "
+                f"Run: pip install qiongli-subject-{subject}"
+            )
+    for lens in state.method_lenses:
+        if not any(lens in found.available_lenses for found in catalogue.subjects):
+            warnings.append(f"the pinned lens {lens} is not available here")
+    for venue in state.venue_profiles:
+        if not any(venue in found.contract.venue_profiles for found in catalogue.subjects):
+            warnings.append(f"the pinned venue profile {venue} is not available here")
+    return tuple(warnings)

@@ -1,0 +1,239 @@
+"""Reading and changing `.qiongli/trace/subject_evidence.json`: what was suggested, dismissed and decided."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from qiongli.errors import QiongliError, StateCorruptError
+from qiongli.project.paths import MEMORY, STATE_FOLDER, Project
+from qiongli.records._units import SCALE, SCHEMA_VERSION, Ppm
+from qiongli.records.project import (
+    Dismissal,
+    EvidenceMemory,
+    LatestRefinement,
+    LifecycleEvent,
+    SuggestionMemory,
+)
+
+MEMORY_LIMIT: Final = 33_554_432
+#: How many lifecycle events are kept, newest last; older ones are dropped.
+RETAINED_EVENTS: Final = 10_000
+#: How many tasks are remembered for each subject; an older task would count once more.
+RETAINED_FINGERPRINTS: Final = 10_000
+SUPPORTED_MAJOR: Final = "1"
+
+_MEMORY_PLACE: Final = f"{STATE_FOLDER}/{MEMORY}"
+_REVISION: Final = re.compile(rb'"revision"\s*:\s*(\d{1,15})\b')
+
+
+@attrs.frozen
+class MemoryDocument:
+    """The evidence memory as it was found.
+
+    `content` is the parsed file, unknown keys and all; the typed parts are views of it. Events stay as they were
+    read, because a status needs none of them and a long-lived project has ten thousand.
+    """
+
+    data: bytes | None
+    content: Mapping[str, Any] = attrs.field(factory=dict)
+    revision: int = 0
+    dismissed: Mapping[str, Dismissal] = attrs.field(factory=dict)
+    suggestions: Mapping[str, SuggestionMemory] = attrs.field(factory=dict)
+    latest: LatestRefinement | None = None
+    #: Why the file could not be used; everything else then holds the defaults.
+    error: QiongliError | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One warning when the file could not be used."""
+        if self.error is None:
+            return ()
+        return (f"{self.error.place}: {self.error.message}; it is ignored, and put aside at the next write",)
+
+    def to_memory(self) -> EvidenceMemory:
+        """The memory as the engine and the published structure know it."""
+        return EvidenceMemory(
+            schema_version=SCHEMA_VERSION,
+            lifecycle_events=tuple(list_events(self.content)),
+            dismissed_subjects=dict(self.dismissed),
+            suggestions=dict(self.suggestions),
+        )
+
+
+def load_memory(project: Project) -> MemoryDocument:
+    """Read the memory; a malformed one gives the defaults, with its `error`.
+
+    Raises `StateRefusedError` for a link out of the project and `EnvironmentBrokenError` when it cannot be read.
+    """
+    return parse_memory(project.read(MEMORY, MEMORY_LIMIT))
+
+
+def parse_memory(data: bytes | None) -> MemoryDocument:
+    """Parse and validate the memory's bytes; None is the memory of a project that has none."""
+    if data is None:
+        return MemoryDocument(None)
+    try:
+        return _validated(data, _parse_json(data))
+    except StateCorruptError as error:
+        # The number of the state never goes back, not even when the file that holds it breaks.
+        revisions = [int(number) for number in _REVISION.findall(data[:4096])]
+        return MemoryDocument(data, revision=max(revisions, default=0), error=error)
+
+
+def memory_from_packet(content: Mapping[str, Any]) -> EvidenceMemory:
+    """The evidence memory that a parsed `subject_evidence.json` holds, as fixtures carry it.
+
+    Raises `StateCorruptError` whose place is the dotted field at fault.
+    """
+    return _validated(None, content).to_memory()
+
+
+def _corrupt(message: str, field: str = "", *, code: str = "memory_malformed", expected: str = "") -> StateCorruptError:
+    return StateCorruptError(
+        message,
+        code=code,
+        place=f"{_MEMORY_PLACE}: {field}" if field else _MEMORY_PLACE,
+        expected=expected,
+        hint="Any action on the project puts the file aside and starts a new one",
+    )
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _parse_json(data: bytes) -> Mapping[str, Any]:
+    if len(data) > MEMORY_LIMIT:
+        raise _corrupt(f"the file is larger than {MEMORY_LIMIT} bytes", code="memory_oversized")
+    try:
+        content = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError:
+        raise _corrupt("the file is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise _corrupt(f"the file is no JSON: {error.msg} in line {error.lineno}") from None
+    except (ValueError, RecursionError) as error:
+        raise _corrupt(f"the file is no JSON: {str(error)[:100]}") from None
+    if not isinstance(content, dict):
+        raise _corrupt("the file is no JSON object")
+    return content
+
+
+def _validated(data: bytes | None, content: Mapping[str, Any]) -> MemoryDocument:
+    version = _get(content, "schema_version", str, SCHEMA_VERSION, "")
+    if version.split(".")[0] != SUPPORTED_MAJOR:
+        raise _corrupt(
+            f"the file has the schema version {version[:20]!r}, which this Qiongli does not know",
+            "schema_version",
+            code="newer_schema",
+            expected="1.x",
+        )
+    for index, event in enumerate(_get(content, "lifecycle_events", list, [], "")):
+        _check_event(event, f"lifecycle_events[{index}]")
+    latest = content.get("latest_refinement")
+    return MemoryDocument(
+        data,
+        content,
+        revision=_count(content, "revision", ""),
+        dismissed={
+            subject: _dismissal(entry, f"dismissed_subjects.{subject}")
+            for subject, entry in _get(content, "dismissed_subjects", dict, {}, "").items()
+        },
+        suggestions={
+            subject: _suggestion(entry, f"suggestions.{subject}")
+            for subject, entry in _get(content, "suggestions", dict, {}, "").items()
+        },
+        latest=None if latest is None else _latest(latest, "latest_refinement"),
+    )
+
+
+def _get(content: Any, key: str, kind: type, default: Any, field: str) -> Any:
+    path = f"{field}.{key}" if field else key
+    if not isinstance(content, Mapping):
+        raise _corrupt("not an object", field)
+    value = content.get(key, default)
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise _corrupt(f"not of the type {kind.__name__}", path)
+    return value
+
+
+def _count(content: Any, key: str, field: str, default: int = 0) -> int:
+    value: int = _get(content, key, int, default, field)
+    if not 0 <= value < 10**15:
+        raise _corrupt("not a count", f"{field}.{key}" if field else key)
+    return value
+
+
+def _confidence(content: Any, key: str, field: str) -> Ppm:
+    value = content.get(key, 0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _corrupt("not a number from 0 to 1", f"{field}.{key}")
+    return Ppm(round(value * SCALE))
+
+
+def _dismissal(entry: Any, field: str) -> Dismissal:
+    return Dismissal(
+        dismissal_count=_count(entry, "dismissal_count", field, 1),
+        last_dismissed_run_id=_get(entry, "last_dismissed_run_id", str, "", field),
+        last_suggestion_count=_count(entry, "last_suggestion_count", field),
+    )
+
+
+def _suggestion(entry: Any, field: str) -> SuggestionMemory:
+    fingerprints = _get(entry, "fingerprints", list, [], field)
+    if not all(isinstance(fingerprint, str) for fingerprint in fingerprints):
+        raise _corrupt("not a list of texts", f"{field}.fingerprints")
+    return SuggestionMemory(
+        suggestion_count=_count(entry, "suggestion_count", field),
+        last_confidence=_confidence(entry, "last_confidence", field),
+        last_decision=_get(entry, "last_decision", str, "suggest_subject", field),
+        last_run_id=_get(entry, "last_run_id", str, "", field),
+        fingerprints=tuple(fingerprints),
+    )
+
+
+def _latest(entry: Any, field: str) -> LatestRefinement:
+    return LatestRefinement(
+        run_id=_get(entry, "run_id", str, "", field),
+        decision=_get(entry, "decision", str, "", field),
+        primary_subject=_get(entry, "primary_subject", str, "", field),
+        confidence=_confidence(entry, "confidence", field),
+    )
+
+
+def _check_event(event: Any, field: str) -> None:
+    # By hand and without a loop over fields: this runs ten thousand times for one status.
+    if type(event) is not dict or type(event.get("event")) is not str:
+        raise _corrupt("not an event", field, expected='{"event": "confirm", "subject": ..., ...}')
+    subject = event.get("subject")
+    if subject is not None and type(subject) is not str:
+        raise _corrupt("not a text", f"{field}.subject")
+
+
+def _event(event: Mapping[str, Any]) -> LifecycleEvent:
+    """An event whose `event` and `subject` were checked; a field of the wrong type counts as absent."""
+
+    def text(key: str, default: str = "") -> str:
+        value = event.get(key)
+        return value if type(value) is str else default
+
+    revision = event.get("revision")
+    return LifecycleEvent(
+        event=event["event"],
+        subject=event.get("subject"),
+        source=text("source", "user"),
+        write_manifest=event.get("write_manifest") is True,
+        run_id=text("run_id"),
+        time=text("time"),
+        revision=revision if type(revision) is int else 0,
+        proposal=text("proposal"),
+    )
+
+
+def list_events(content: Mapping[str, Any]) -> list[LifecycleEvent]:
+    """The lifecycle events of a parsed and checked memory, oldest first."""
+    return [_event(event) for event in content.get("lifecycle_events", ())]

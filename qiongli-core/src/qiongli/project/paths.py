@@ -1,0 +1,168 @@
+"""Where a project's state lives, and the refusal to follow it out of the project."""
+
+# Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
+# ruff: noqa: PTH110, PTH114, PTH118
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from qiongli.errors import EnvironmentBrokenError, InputError, StateRefusedError
+
+STATE_FOLDER: Final = ".qiongli"
+MANIFEST: Final = "guidance_manifest.yaml"
+MEMORY: Final = "trace/subject_evidence.json"
+SESSION: Final = "trace/session.json"
+RUNS: Final = "trace/runs"
+GUIDANCE: Final = "guidance.d/subject-runtime.md"
+PROPOSALS: Final = "proposals"
+LOCK: Final = ".lock"
+#: Everything unfinished is in this folder, so that one listing finds all that a crash left behind.
+STAGING: Final = ".staging"
+INTENT: Final = ".staging/intent.json"
+
+
+@attrs.frozen
+class Project:
+    """An existing folder whose state may be read and written; `root` is resolved."""
+
+    root: Path
+
+    @property
+    def state(self) -> Path:
+        """The folder of the state, which need not exist."""
+        return self.root / STATE_FOLDER
+
+    def path(self, name: str) -> Path:
+        """A file or folder of the state by its name inside `.qiongli`."""
+        return self.state / name
+
+    def shown(self, name: str) -> str:
+        """A file of the state as messages show it: relative to the project, with forward slashes."""
+        return f"{STATE_FOLDER}/{name}"
+
+    @property
+    def exists(self) -> bool:
+        """Whether the project has any state yet."""
+        return os.path.lexists(self.state)
+
+    def contained(self, name: str) -> Path:
+        """The real path of a file or folder of the state, which need not exist.
+
+        A symbolic link that stays inside the project is followed; one that leaves it, or that leads nowhere, raises
+        `StateRefusedError` with the code `path_outside_project`.
+        """
+        path = os.path.join(self.root, STATE_FOLDER, *name.split("/"))
+        real = os.path.realpath(path)
+        if real == path:
+            return Path(path)
+        root = os.path.join(self.root, "")
+        if not real.startswith(root) or (os.path.islink(path) and not os.path.exists(path)):
+            raise StateRefusedError(
+                f"{self.shown(name)} is a symbolic link that leaves the project or leads nowhere",
+                code="path_outside_project",
+                place=self.shown(name),
+                hint="Remove the link; Qiongli neither reads nor writes through it",
+            )
+        return Path(real)
+
+    def read(self, name: str, limit: int) -> bytes | None:
+        """The bytes of a file of the state, None when there is none, and at most `limit + 1` of them.
+
+        Raises `StateRefusedError` for a link out of the project, `EnvironmentBrokenError` when the system refuses.
+        """
+        return read_bytes(self.contained(name), limit, self.shown(name))
+
+
+def read_bytes(path: Path, limit: int, shown: str) -> bytes | None:
+    """At most `limit + 1` bytes of a regular file, or None when there is none; never waits for a pipe's writer."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise unreadable(shown, error) from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise EnvironmentBrokenError(
+                f"{shown} is not a regular file",
+                code="state_unreadable",
+                place=shown,
+                hint="Move it away; Qiongli makes a new one",
+            )
+        parts = []
+        left = limit + 1
+        while left > 0 and (part := os.read(descriptor, left)):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+    except OSError as error:
+        raise unreadable(shown, error) from error
+    finally:
+        os.close(descriptor)
+
+
+def unreadable(shown: str, error: OSError) -> EnvironmentBrokenError:
+    """The error for a file that the operating system does not let us read."""
+    return EnvironmentBrokenError(
+        f"{shown} cannot be read: {error.strerror or error}",
+        code="state_unreadable",
+        place=shown,
+        hint="Check the owner and the permissions of the .qiongli folder",
+    )
+
+
+def open_project(cwd: Path | str, *, find_project: bool = False) -> Project:
+    """The project of a folder that must exist; nothing is created.
+
+    With `find_project` the nearest folder upwards that holds `.qiongli` is the project. Raises `InputError` with the
+    codes `folder_not_found`, `not_a_folder`, `no_project_found`; `StateRefusedError` when `.qiongli` leaves it.
+    """
+    given = os.fspath(cwd)
+    try:
+        root = Path(given).resolve(strict=True)
+        is_folder = root.is_dir()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise InputError(
+            f"the folder {given!r} does not exist",
+            code="folder_not_found",
+            place="--cwd",
+            expected="an existing folder; Qiongli creates none",
+            hint="Check the path",
+        ) from None
+    except (OSError, RuntimeError) as error:
+        # A loop of links, or a folder on the way that may not be entered.
+        raise InputError(
+            f"the folder {given!r} cannot be opened: {error}", code="folder_not_found", place="--cwd"
+        ) from None
+    if not is_folder:
+        raise InputError(
+            f"{given!r} is a file", code="not_a_folder", place="--cwd", expected="the folder of the project"
+        )
+    if find_project:
+        for folder in (root, *root.parents):
+            if (folder / STATE_FOLDER).is_dir():
+                root = folder
+                break
+        else:
+            raise InputError(
+                f"neither {given!r} nor a folder above it holds {STATE_FOLDER}",
+                code="no_project_found",
+                place="--cwd",
+                hint="Run: qiongli project init --cwd DIR",
+            )
+    project = Project(root)
+    state = project.contained(".")
+    if os.path.lexists(state) and not state.is_dir():
+        raise EnvironmentBrokenError(
+            f"{STATE_FOLDER} is not a folder",
+            code="state_unreadable",
+            place=STATE_FOLDER,
+            hint="Move it away; Qiongli makes a new one",
+        )
+    return project

@@ -1,0 +1,92 @@
+"""Keeping what a session reinforced: `.qiongli/trace/session.json`, ids and counters only."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from qiongli.errors import QiongliError
+from qiongli.project.paths import SESSION, Project, open_project
+from qiongli.project.store import Store
+from qiongli.records._units import SCHEMA_VERSION
+from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState
+
+#: How many sessions are kept, newest last.
+RETAINED_SESSIONS: Final = 8
+_LIMIT: Final = 1_048_576
+
+
+def load_session(project: Project, session: str) -> SessionState | None:
+    """The stored state of a session; None when there is none, or when what is there is not one.
+
+    A session only advises, so a malformed file is as good as none.
+    """
+    entry = _stored(project).get(session)
+    return None if entry is None else _from_packet(session, entry)
+
+
+def store_session(cwd: Path | str, state: SessionState, *, store: Store | None = None) -> None:
+    """Keep a session's state, replacing an earlier one of the same session; the oldest of more than eight goes.
+
+    Raises the errors of the project's state when it cannot be written.
+    """
+    store = store or Store(open_project(cwd))
+    with store.writing() as change:
+        sessions = {name: entry for name, entry in _stored(store.project).items() if name != state.session}
+        sessions[state.session] = _to_packet(state)
+        kept = dict(list(sessions.items())[-RETAINED_SESSIONS:])
+        text = json.dumps({"schema_version": SCHEMA_VERSION, "sessions": kept}, indent=1)
+        change.transaction.write(SESSION, f"{text}\n".encode())
+        change.transaction.commit()
+
+
+def _stored(project: Project) -> dict[str, Any]:
+    data = project.read(SESSION, _LIMIT)
+    try:
+        content = json.loads(data) if data is not None and len(data) <= _LIMIT else {}
+    except (ValueError, RecursionError):
+        return {}
+    sessions = content.get("sessions") if isinstance(content, dict) else None
+    return sessions if isinstance(sessions, dict) else {}
+
+
+def _to_packet(state: SessionState) -> dict[str, Any]:
+    return {
+        "turn": state.turn,
+        "outcomes": [
+            {
+                "kind": event.kind,
+                "subject": event.subject,
+                "signature": event.context.signature,
+                "safety_context": event.context.safety_context,
+                "turn": event.context.turn,
+            }
+            for event in state.outcomes
+        ],
+        "asked": [[fact, rounds] for fact, rounds in state.asked],
+    }
+
+
+def _from_packet(session: str, entry: Any) -> SessionState | None:
+    """A state from what was stored; every field goes through the validators of the session's own classes."""
+    try:
+        name = Identifier(session)
+        outcomes = tuple(
+            SessionEvent(
+                event["kind"],
+                event["subject"],
+                SessionContext(name, event["signature"], event["safety_context"], event["turn"]),
+            )
+            for event in entry["outcomes"]
+        )
+        asked = tuple((_counted(fact, rounds)) for fact, rounds in entry["asked"])
+        return SessionState(name, _counted(session, entry["turn"])[1], outcomes, asked)
+    except (QiongliError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _counted(name: Any, count: Any) -> tuple[Identifier, int]:
+    # A context checks both an identifier and a count.
+    checked = SessionContext(name, name, name, count)
+    return checked.session, checked.turn

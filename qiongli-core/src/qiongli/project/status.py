@@ -1,0 +1,122 @@
+"""Describing a project: the status packet, and the parts that other layers read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from qiongli.project.guidance import guidance_status
+from qiongli.project.lifecycle import catalogue_warnings
+from qiongli.project.paths import open_project
+from qiongli.project.store import Snapshot, Store
+from qiongli.prompting import promotion_status
+from qiongli.records._units import SCHEMA_VERSION
+from qiongli.records.project import (
+    AUTO,
+    EvidenceMemory,
+    ManifestState,
+    StatusPacket,
+    SuggestionMemory,
+    SuggestionStatus,
+)
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue
+    from qiongli.session import SessionState
+
+
+@attrs.frozen
+class ProjectReading:
+    """What routing a task needs to know of a project."""
+
+    manifest_state: ManifestState
+    memory: EvidenceMemory
+    session: SessionState | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def installed_catalogue() -> Catalogue:
+    """The subjects of this machine."""
+    from qiongli.plugins import discover
+
+    return discover()
+
+
+def read_project(cwd: Path | str, *, session: str | None = None, find_project: bool = False) -> ProjectReading:
+    """Read manifest, memory and, if it is named, the stored session; nothing is written.
+
+    Raises `InputError` when the folder is missing or a file, `StateCorruptError` when the manifest cannot be used: the
+    user's choice is never guessed. A malformed memory is a warning, and counts as empty.
+    """
+    project = open_project(cwd, find_project=find_project)
+    snapshot = Store(project).read()
+    snapshot.require_readable()
+    stored = None
+    if session is not None:
+        from qiongli.project.sessions import load_session
+
+        stored = load_session(project, session)
+    return ProjectReading(snapshot.manifest.state, snapshot.memory.to_memory(), stored, snapshot.warnings)
+
+
+def read_manifest_state(cwd: Path | str) -> tuple[ManifestState, tuple[str, ...]]:
+    """The manifest's state and warnings about it; raises as `read_project` does."""
+    snapshot = Store(open_project(cwd)).read()
+    snapshot.require_readable()
+    return snapshot.manifest.state, snapshot.manifest.warnings
+
+
+def read_memory(cwd: Path | str) -> tuple[EvidenceMemory, tuple[str, ...]]:
+    """The evidence memory and warnings about it; a malformed one counts as empty."""
+    memory = Store(open_project(cwd)).read().memory
+    return memory.to_memory(), memory.warnings
+
+
+def subject_status(cwd: Path | str, *, catalogue: Catalogue | None = None, find_project: bool = False) -> StatusPacket:
+    """The status packet of a project; nothing is written. Without a catalogue, what is installed counts.
+
+    Raises `InputError` when the folder is missing or a file, `StateCorruptError` when the manifest cannot be used.
+    """
+    snapshot = Store(open_project(cwd, find_project=find_project)).read()
+    snapshot.require_readable()
+    return describe(snapshot, installed_catalogue() if catalogue is None else catalogue)
+
+
+def describe(snapshot: Snapshot, catalogue: Catalogue) -> StatusPacket:
+    """The status packet of a snapshot; a state that cannot be used reads as the adaptive core, with a warning."""
+    state, memory = snapshot.manifest.state, snapshot.memory
+    warnings = list(snapshot.warnings)
+    if snapshot.manifest.error is not None:
+        warnings.append(f"{snapshot.manifest.error.place}: {snapshot.manifest.error.message}")
+    warnings += [f"{error.place}: {error.message}" for _, error in snapshot.refusals]
+    warnings += catalogue_warnings(state, catalogue)
+    known = EvidenceMemory(dismissed_subjects=dict(memory.dismissed), suggestions=dict(memory.suggestions))
+    return StatusPacket(
+        schema_version=SCHEMA_VERSION,
+        active_subject=state.active_subject,
+        subject_mode=state.subject_mode,
+        secondary_subjects=state.secondary_subjects,
+        venue_profiles=state.venue_profiles,
+        method_lenses=state.method_lenses,
+        strictness=state.strictness,
+        suggestions=tuple(_suggestion(subject, entry, known) for subject, entry in sorted(memory.suggestions.items())),
+        dismissed_subjects=tuple(sorted(memory.dismissed)),
+        locked=state.subject_mode == "locked" and state.active_subject != AUTO,
+        latest_refinement=memory.latest,
+        guidance=guidance_status(snapshot.guidance, state, catalogue),
+        revision=snapshot.revision,
+        warnings=tuple(warnings),
+        state_digest=snapshot.state_digest,
+    )
+
+
+def _suggestion(subject: str, entry: SuggestionMemory, memory: EvidenceMemory) -> SuggestionStatus:
+    return SuggestionStatus(
+        subject=subject,
+        suggestion_count=entry.suggestion_count,
+        last_confidence=entry.last_confidence,
+        last_decision=entry.last_decision,
+        promotion_status=promotion_status(memory, subject),
+    )

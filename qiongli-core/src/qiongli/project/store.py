@@ -1,0 +1,209 @@
+"""The one reader and the one writer of a project's state.
+
+Reading takes no lock and writes nothing: it looks again until what it read is one state. Writing takes the lock,
+finishes what a crash interrupted, reads, lets the caller prepare everything, and only then changes files.
+"""
+
+# Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Final
+
+import attrs
+
+from qiongli.errors import QiongliError, StateRefusedError
+from qiongli.project._locking import LOCK_TIMEOUT, ProjectLock
+from qiongli.project._operations import REAL, FileOperations
+from qiongli.project._transaction import Transaction, make_folders, parse_intent, read_intent, recover, refused
+from qiongli.project.manifest import MANIFEST_LIMIT, ManifestDocument, parse_manifest
+from qiongli.project.memory import MEMORY_LIMIT, MemoryDocument, parse_memory
+from qiongli.project.paths import GUIDANCE, INTENT, LOCK, MANIFEST, MEMORY, STAGING, STATE_FOLDER, Project
+
+#: Beyond this the guidance file is not ours to edit.
+GUIDANCE_LIMIT: Final = 1_048_576
+_LIMITS: Final = {MANIFEST: MANIFEST_LIMIT, MEMORY: MEMORY_LIMIT, GUIDANCE: GUIDANCE_LIMIT}
+_ATTEMPTS: Final = 200
+_PAUSE: Final = 0.002
+
+Clock = Callable[[], datetime]
+
+
+def system_clock() -> datetime:
+    """The machine's time in UTC. It is written down, and bounds proposals; nothing is ordered by it."""
+    return datetime.now(UTC)
+
+
+def digest(data: bytes | None) -> str:
+    """SHA-256 of a file's bytes in hexadecimal digits; empty for a file that does not exist."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+@attrs.frozen
+class Snapshot:
+    """The state of a project at one moment."""
+
+    project: Project
+    manifest: ManifestDocument
+    memory: MemoryDocument
+    guidance: bytes | None
+    warnings: tuple[str, ...] = ()
+    #: Files that lead out of the project, with the reason; they read as absent.
+    refusals: tuple[tuple[str, QiongliError], ...] = ()
+
+    @property
+    def revision(self) -> int:
+        """Number of the state; a manifest edited by hand since the last action makes it one more."""
+        edited = self.memory.content.get("manifest_digest", "") != digest(self.manifest.data)
+        return self.memory.revision + (1 if edited else 0)
+
+    @property
+    def state_digest(self) -> str:
+        """Digest of everything read."""
+        parts = (digest(data) for data in (self.manifest.data, self.memory.data, self.guidance))
+        return digest(" ".join(parts).encode())
+
+    def require_readable(self) -> None:
+        """Raise the error of a manifest that cannot be used, or of a file that leads out of the project."""
+        for _, error in self.refusals:
+            raise error
+        if self.manifest.error is not None:
+            raise self.manifest.error
+
+
+@attrs.frozen
+class Store:
+    """Reads and writes one project; `operations`, `clock` and `timeout` (seconds for the lock) are injectable."""
+
+    project: Project
+    operations: FileOperations = REAL
+    clock: Clock = system_clock
+    timeout: float = LOCK_TIMEOUT
+
+    def now(self) -> str:
+        """The time as files carry it: UTC, ISO 8601, whole seconds."""
+        return self.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def stamp(self) -> str:
+        """The time as the names of files carry it."""
+        return self.clock().astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+
+    def read(self) -> Snapshot:
+        """The state now, without a lock and without writing.
+
+        A change always replaces the memory file, or is announced by an intent while it lasts. So when neither differs
+        before and after reading, what was read is one state. Raises `EnvironmentBrokenError` for unreadable files.
+        """
+        for attempt in range(_ATTEMPTS):
+            intent = read_intent(self.project)
+            try:
+                snapshot = self._read_files(intent)
+            except FileNotFoundError:
+                # The writer moved a staged file between two looks of ours.
+                continue
+            if read_intent(self.project) == intent and self._raw(MEMORY) == snapshot.memory.data:
+                return snapshot
+            time.sleep(_PAUSE * min(attempt, 10))
+        # Writers without a pause; every file is whole in itself.
+        return attrs.evolve(snapshot, warnings=(*snapshot.warnings, "the project is being written to all the time"))
+
+    def _raw(self, name: str) -> bytes | None:
+        try:
+            return self.project.read(name, _LIMITS[name])
+        except StateRefusedError:
+            return None
+
+    def _read_files(self, intent: bytes | None) -> Snapshot:
+        staged: dict[str, str] = {}
+        moved: set[str] = set()
+        for step in (parse_intent(intent) if intent is not None else None) or ():
+            if step.kind == "write":
+                staged[step.target] = f"{STAGING}/{step.staged}"
+            elif step.kind == "move":
+                moved.add(step.target)
+        refusals: list[tuple[str, QiongliError]] = []
+
+        def read(name: str) -> bytes | None:
+            if name in staged:
+                data = self.project.read(staged[name], _LIMITS[name])
+                if data is not None:
+                    return data
+            elif name in moved:
+                return None
+            try:
+                return self.project.read(name, _LIMITS[name])
+            except StateRefusedError as error:
+                refusals.append((name, error))
+                return None
+
+        memory = parse_memory(read(MEMORY))
+        manifest = parse_manifest(read(MANIFEST))
+        return Snapshot(
+            self.project,
+            manifest,
+            memory,
+            read(GUIDANCE),
+            warnings=(*manifest.warnings, *memory.warnings),
+            refusals=tuple(refusals),
+        )
+
+    @contextmanager
+    def writing(self, *, if_revision: int | None = None, if_digest: str | None = None) -> Iterator[Change]:
+        """Hold the lock, with the state as it is under it; what the caller commits is all or nothing.
+
+        Raises `StateRefusedError`: `changed_since` when the state is not the one that the caller demands,
+        `project_busy` when others keep the lock; `EnvironmentBrokenError` when the system refuses to write.
+        """
+        try:
+            make_folders(self.project, STAGING, self.operations)
+            with ProjectLock(self.project.contained(LOCK), self.operations, self.timeout):
+                warnings = recover(self.project, self.operations, self.stamp())
+                snapshot = self._read_files(None)
+                require(snapshot, if_revision, if_digest)
+                snapshot = attrs.evolve(snapshot, warnings=(*warnings, *snapshot.warnings))
+                try:
+                    yield Change(self, snapshot, Transaction(self.project, self.operations))
+                except OSError:
+                    self._tidy()
+                    raise
+        except OSError as error:
+            raise refused(self.project, error) from error
+
+    def _tidy(self) -> None:
+        """After a failed change: give the space back at once, unless the change has begun and must be finished."""
+        if not os.path.lexists(self.project.path(INTENT)):
+            try:
+                recover(self.project, self.operations, self.stamp())
+            except OSError:
+                return
+
+
+@attrs.frozen
+class Change:
+    """What a writer works with while it holds the lock."""
+
+    store: Store
+    snapshot: Snapshot
+    transaction: Transaction
+
+
+def require(snapshot: Snapshot, if_revision: int | None, if_digest: str | None) -> None:
+    """Compare before swapping: raise `StateRefusedError` unless the state is the one that the caller has seen."""
+    if if_revision is not None and if_revision != snapshot.revision:
+        seen = f"revision {if_revision}, it is now {snapshot.revision}"
+    elif if_digest is not None and if_digest != snapshot.state_digest:
+        seen = "a state with another digest"
+    else:
+        return
+    raise StateRefusedError(
+        f"the project has changed since you looked: you saw {seen}",
+        code="changed_since",
+        place=STATE_FOLDER,
+        hint="Look again: qiongli subject status --cwd .",
+    )

@@ -1,0 +1,264 @@
+"""The trace: what was asked and answered, kept for people and for evolution, redacted, and never evidence again."""
+
+# Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
+# ruff: noqa: PTH208
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from qiongli.diagnostics import redact_text
+from qiongli.errors import InputError, StateCorruptError
+from qiongli.project.lifecycle import Plan, Request
+from qiongli.project.paths import MEMORY, RUNS, Project, open_project
+from qiongli.project.store import Snapshot, Store, digest
+from qiongli.records._units import SCHEMA_VERSION, to_json, to_packet
+from qiongli.records.project import LatestRefinement, SuggestionMemory
+
+if TYPE_CHECKING:
+    from qiongli.records.packet import RefinementPacket
+
+#: How many runs are kept; recording now and then drops the oldest beyond it.
+RETAINED_RUNS: Final = 10_000
+#: Recording looks for runs beyond the limit only every that many states, for looking takes time.
+_PRUNE_EVERY: Final = 256
+#: Longest text that a trace keeps of one field, in characters.
+TEXT_LIMIT: Final = 65_536
+_FILE_LIMIT: Final = 8_388_608
+_DEPTH_LIMIT: Final = 32
+_RUN_ID: Final = re.compile(r"run-(\d{1,15})\Z")
+_FILES: Final = ("packet", "refinement", "plan", "guidance_context", "proposal")
+
+
+@attrs.frozen
+class Recording:
+    """What recording a run came to."""
+
+    run_id: str
+    #: Whether the run counted as a new suggestion of its primary subject.
+    counted: bool
+    revision: int
+    warnings: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class RunSummary:
+    """One run in a list."""
+
+    run_id: str
+    time: str
+    decision: str
+    primary_subject: str
+    confidence: float
+    fingerprint: str
+
+
+def record_refinement(
+    cwd: Path | str,
+    packet: RefinementPacket,
+    *,
+    task_packet: Mapping[str, object] | str | None = None,
+    proposal: Mapping[str, object] | None = None,
+    source: str = "router",
+    store: Store | None = None,
+) -> Recording:
+    """Write a run to the trace, and count its suggestion once for its task's fingerprint.
+
+    `task_packet` is what was routed, kept redacted; `proposal` what the host proposed after it. Nothing is confirmed,
+    and nothing of the texts is read as an instruction. Raises the errors of the project's state.
+    """
+    store = store or Store(open_project(cwd))
+    with store.writing() as change:
+        before = change.snapshot
+        before.require_readable()
+        run_id = _free_run_id(store.project, before.revision + 1)
+        counted, suggestions = _count(before, packet, run_id)
+        files = _run_files(store, before, packet, run_id, task_packet, proposal, source)
+        content = _content(before, packet, run_id, suggestions)
+        if before.memory.error is not None:
+            from qiongli.project._transaction import free_name
+
+            change.transaction.put_aside(MEMORY, free_name(store.project, f"{MEMORY}.corrupt-{store.stamp()}"))
+        change.transaction.write_folder(f"{RUNS}/{run_id}", files)
+        from qiongli.project.actions import render_memory
+
+        change.transaction.write(MEMORY, render_memory(content))
+        change.transaction.commit()
+        if (before.revision + 1) % _PRUNE_EVERY == 0:
+            _prune(store, RETAINED_RUNS)
+        return Recording(run_id, counted, before.revision + 1, before.warnings)
+
+
+def _free_run_id(project: Project, number: int) -> str:
+    """`run-` and the number of the state; the next free one where the memory was lost and counts anew."""
+    while os.path.lexists(project.path(f"{RUNS}/run-{number}")):
+        number += 1
+    return f"run-{number}"
+
+
+def _count(before: Snapshot, packet: RefinementPacket, run_id: str) -> tuple[bool, dict[str, SuggestionMemory] | None]:
+    if packet.decision != "suggest_subject" or packet.refusal is not None:
+        return False, None
+    old = before.memory.suggestions.get(packet.primary_subject, SuggestionMemory())
+    counted = bool(packet.fingerprint) and packet.fingerprint not in old.fingerprints
+    new = SuggestionMemory(
+        suggestion_count=old.suggestion_count + (1 if counted else 0),
+        last_confidence=packet.confidence,
+        last_decision=packet.decision,
+        last_run_id=run_id,
+        fingerprints=(*old.fingerprints, packet.fingerprint) if counted else old.fingerprints,
+    )
+    return counted, {**before.memory.suggestions, packet.primary_subject: new}
+
+
+def _content(
+    before: Snapshot, packet: RefinementPacket, run_id: str, suggestions: dict[str, SuggestionMemory] | None
+) -> dict[str, Any]:
+    from qiongli.project.actions import memory_content
+
+    plan = Plan(Request("record"), suggestions=suggestions)
+    content = memory_content(before, plan, None, digest(before.manifest.data))
+    latest = LatestRefinement(run_id, packet.decision, packet.primary_subject, packet.confidence)
+    content["latest_refinement"] = to_packet(latest)
+    return content
+
+
+def _run_files(
+    store: Store,
+    before: Snapshot,
+    packet: RefinementPacket,
+    run_id: str,
+    task_packet: Mapping[str, object] | str | None,
+    proposal: Mapping[str, object] | None,
+    source: str,
+) -> dict[str, bytes]:
+    refinement = packet.to_packet()
+    task: object = {"text": task_packet} if isinstance(task_packet, str) else task_packet
+    contents: dict[str, object] = {
+        "packet": {
+            "schema_version": SCHEMA_VERSION,
+            "run_id": run_id,
+            "time": store.now(),
+            "source": source,
+            "fingerprint": packet.fingerprint,
+            "task_packet": task,
+        },
+        "refinement": refinement,
+        "plan": refinement["resource_activation_plan"],
+        "guidance_context": {
+            "manifest": to_packet(before.manifest.state),
+            "dismissed_subjects": sorted(before.memory.dismissed),
+            "guidance_digest": digest(before.guidance),
+            "revision": before.revision,
+        },
+    }
+    if proposal is not None:
+        contents["proposal"] = proposal
+    return {
+        f"{name}.json": to_json(redacted(content)).encode("utf-8", "backslashreplace")
+        for name, content in contents.items()
+    }
+
+
+def redacted(value: object, depth: int = 0) -> Any:
+    """A JSON-ready copy with every text masked and bounded; what is no JSON value becomes the name of its type."""
+    if depth > _DEPTH_LIMIT:
+        return "[too deep]"
+    if isinstance(value, str):
+        text = redact_text(value[: 2 * TEXT_LIMIT])
+        return text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]} [cut after {TEXT_LIMIT} characters]"
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if isinstance(value, Mapping):
+        return {redact_text(str(key)[:200]): redacted(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted(item, depth + 1) for item in value]
+    return f"[{type(value).__name__}]"
+
+
+def run_ids(project: Project) -> list[str]:
+    """The ids of all recorded runs, oldest first."""
+    try:
+        names = os.listdir(project.contained(RUNS))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    numbers = [int(match[1]) for match in map(_RUN_ID.match, names) if match]
+    return [f"run-{number}" for number in sorted(numbers)]
+
+
+def list_runs(cwd: Path | str, *, limit: int = 20) -> tuple[tuple[RunSummary, ...], int]:
+    """The newest runs, newest first, and how many there are in all."""
+    project = open_project(cwd)
+    found = run_ids(project)
+    return tuple(_summary(project, run_id) for run_id in reversed(found[-limit:])), len(found)
+
+
+def _summary(project: Project, run_id: str) -> RunSummary:
+    packet, refinement = (_read(project, run_id, name) or {} for name in ("packet", "refinement"))
+    return RunSummary(
+        run_id,
+        str(packet.get("time", "")),
+        str(refinement.get("decision", "unreadable")),
+        str(refinement.get("primary_subject", "")),
+        float(refinement.get("confidence") or 0),
+        str(packet.get("fingerprint", "")),
+    )
+
+
+def _read(project: Project, run_id: str, name: str) -> dict[str, Any] | None:
+    data = project.read(f"{RUNS}/{run_id}/{name}.json", _FILE_LIMIT)
+    try:
+        content = json.loads(data) if data is not None and len(data) <= _FILE_LIMIT else None
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def read_run(cwd: Path | str, run_id: str) -> dict[str, Any]:
+    """Everything that was kept of a run, as one JSON-ready document. Raises `InputError` for an unknown run."""
+    project = open_project(cwd)
+    found = run_ids(project)
+    if run_id not in found:
+        raise InputError(
+            f"no run {run_id[:40]!r} is recorded",
+            code="unknown_run",
+            place="run",
+            available=tuple(reversed(found[-10:])),
+            hint="Run: qiongli trace list --cwd .",
+        )
+    parts = {name: _read(project, run_id, name) for name in _FILES}
+    if parts["refinement"] is None:
+        raise StateCorruptError(f"the run {run_id} cannot be read", code="trace_malformed", place=f"{RUNS}/{run_id}")
+    return {"schema_version": SCHEMA_VERSION, "run_id": run_id, **parts}
+
+
+def prune_runs(cwd: Path | str, *, keep: int, dry_run: bool = False, store: Store | None = None) -> tuple[str, ...]:
+    """Remove all but the newest `keep` runs and return their ids; evidence memory and events stay."""
+    if keep < 0:
+        raise InputError("a number of runs cannot be negative", code="usage", place="--keep")
+    store = store or Store(open_project(cwd))
+    if dry_run or len(run_ids(store.project)) <= keep:
+        found = run_ids(store.project)
+        return tuple(found[: max(0, len(found) - keep)])
+    with store.writing():
+        return _prune(store, keep)
+
+
+def _prune(store: Store, keep: int) -> tuple[str, ...]:
+    """Move each old run into the staging folder, from where the next writer sweeps it; needs the lock."""
+    from qiongli.project._transaction import discard
+
+    found = run_ids(store.project)
+    gone = found[: max(0, len(found) - keep)]
+    for run_id in gone:
+        discard(store.project, store.operations, f"{RUNS}/{run_id}")
+    return tuple(gone)
