@@ -310,7 +310,8 @@ def compose(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoreBreakdown:
     else:
         entries = [ScoreEntry("prior", "declared", Ppm(prior))]
 
-    entries += _boost_entries(boosts, route.single_dimension is True, limits)
+    exempt = route.kind == "subject" and route.single_dimension is True
+    entries += _boost_entries(boosts, exempt, limits)
 
     if advisory:
         penalties, malformed = _penalties(route.penalties, limits)
