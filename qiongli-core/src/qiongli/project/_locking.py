@@ -41,7 +41,7 @@ class ProjectLock:
         self._descriptor = -1
 
     def __enter__(self) -> ProjectLock:
-        """Take the lock, or raise `StateRefusedError` (`project_busy`), `EnvironmentBrokenError` (`locks_unavailable`)."""
+        """Take the lock; `StateRefusedError` (`project_busy`) or `EnvironmentBrokenError` (`locks_unavailable`)."""
         deadline = time.monotonic() + self._timeout
         for _ in range(_ATTEMPTS):
             descriptor = self._operations.open_lock(self._path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from qiongli.project.guidance import parse_guidance, put_block, render_block
+from qiongli.project.guidance import parse_guidance, put_block, render_block, require_sound, take_block_out
 from qiongli.project.lifecycle import Plan, Request, check_form, plan
 from qiongli.project.manifest import parse_manifest
 from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, parse_memory
@@ -155,8 +155,8 @@ def packet(before: Snapshot, prepared: Prepared, catalogue: Catalogue, status: A
 def command_line(request: Request) -> str:
     """The command that does what is asked, for a person to run in the project's folder."""
     group = "project" if request.action in ("init", "set") else "subject"
-    if request.action == "undo":
-        return "qiongli undo --cwd ."
+    if request.action in ("undo", "guidance"):
+        return "qiongli undo --cwd ." if request.action == "undo" else "qiongli guidance apply --cwd ."
     parts = ["qiongli", group, request.action, *([request.subject] if request.subject else []), "--cwd", "."]
     for key, value in request.settings:
         option = f"--{key.rstrip('s').replace('_', '-')}" if isinstance(value, tuple) else f"--{key}"
@@ -180,7 +180,11 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         aside.append(MEMORY)
     files: list[tuple[str, bytes | None]] = []
     manifest = before.manifest.data
-    if planned.state is not None:
+    if planned.restore is not None:
+        manifest = planned.restore.manifest
+        if manifest != before.manifest.data:
+            files.append((MANIFEST, manifest))
+    elif planned.state is not None:
         usable = manifest if manifest is not None and MANIFEST not in aside else None
         manifest = new_manifest(planned.state) if usable is None else edit_manifest(usable, planned.state)
         files.append((MANIFEST, manifest))
@@ -188,13 +192,19 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
     guidance = before.guidance
     if request.action != "dismiss":
         document = parse_guidance(None if GUIDANCE in aside else guidance)
-        if document.span is not None or state != ManifestState() or GUIDANCE in aside:
+        require_sound(document)
+        wanted = document.span is not None or state != ManifestState() or request.action == "guidance"
+        new_guidance = document.data
+        if planned.restore is not None and not planned.restore.had_block:
+            new_guidance = take_block_out(document)
+        elif wanted:
             new_guidance = put_block(document, render_block(state, catalogue))
-            if new_guidance != guidance:
-                guidance = new_guidance
-                files.append((GUIDANCE, guidance))
+        if new_guidance != document.data:
+            files.append((GUIDANCE, new_guidance))
+        guidance = new_guidance
     changed = (
-        (planned.state is not None and planned.state != before.manifest.state)
+        manifest != before.manifest.data
+        or guidance != before.guidance
         or (planned.dismissed is not None and planned.dismissed != before.memory.dismissed)
         or (planned.suggestions is not None and planned.suggestions != before.memory.suggestions)
         or bool(aside)
@@ -203,13 +213,17 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         event=request.action,
         subject=request.subject,
         source=request.source,
-        write_manifest=planned.state is not None,
+        write_manifest=manifest != before.manifest.data or (planned.state is not None and planned.restore is None),
         run_id=request.run_id,
         time=store.now(),
         revision=before.revision + 1,
         proposal=request.proposal,
     )
-    undo = undo_entries(before, planned, manifest, aside, changed)
+    undo: list[dict[str, Any]] | None
+    if planned.restore is not None:
+        undo = list(before.memory.content["undo"])[: planned.restore.depth]
+    else:
+        undo = undo_entries(before, planned, manifest, aside, changed)
     memory = render_memory(memory_content(before, planned, event, digest(manifest), undo))
     files.append((MEMORY, memory))
     after = Snapshot(before.project, parse_manifest(manifest), parse_memory(memory), guidance)
@@ -284,7 +298,7 @@ def undo_entries(
     """
     if aside:
         return []
-    if not changed and planned.state is None:
+    if planned.request.action == "guidance" or (not changed and planned.state is None):
         return None
     old = before.manifest.data
     text = old.decode("utf-8") if old is not None and len(old) <= _UNDO_TEXT_LIMIT else None

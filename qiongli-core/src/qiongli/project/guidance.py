@@ -140,8 +140,13 @@ def guidance_status(data: bytes | None, state: ManifestState, catalogue: Catalog
     return "current" if document.block == render_block(state, catalogue) else "stale"
 
 
-def render_block(state: ManifestState, catalogue: Catalogue) -> str:
-    """The block for a state, with plain newlines and without one at its end; at most 4,096 bytes."""
+def take_block_out(document: GuidanceDocument) -> bytes | None:
+    """The file without the block, exactly as it was before one was put in; None when nothing is left."""
+    return document.user_text or None
+
+
+def render_block(state: ManifestState, catalogue: Catalogue, *, limit: int = BLOCK_LIMIT) -> str:
+    """The block for a state, with plain newlines and without one at its end; at most `limit` bytes."""
     effective = state.active_subject if state.subject_mode != "auto" else AUTO
     head = [BEGIN, _TITLE, ""]
     if effective == AUTO:
@@ -156,10 +161,10 @@ def render_block(state: ManifestState, catalogue: Catalogue) -> str:
         head += ["Read a reference with `qiongli resource show SUBJECT KIND NAME`:", ""]
     tail = [*(f"Not available here: {text}." for text in absent), END]
     block = "\n".join([*head, *rows, *tail])
-    if len(block.encode()) <= BLOCK_LIMIT:
+    if len(block.encode()) <= limit:
         return block
     more = "More is active than fits here; run `qiongli guidance show --cwd .`."
-    lines, left = [], BLOCK_LIMIT - len("\n".join([*head, more, END, ""]).encode())
+    lines, left = [], limit - len("\n".join([*head, more, END, ""]).encode())
     for line in (*rows, *tail[:-1]):
         left -= len(line.encode()) + 1
         if left < 0:

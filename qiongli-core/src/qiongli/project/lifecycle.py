@@ -41,6 +41,16 @@ class Request:
 
 
 @attrs.frozen
+class Restore:
+    """What an undo puts back besides values: the manifest's bytes (None: there was no manifest) and whether a block."""
+
+    manifest: bytes | None
+    had_block: bool
+    #: How many undoable actions are left.
+    depth: int
+
+
+@attrs.frozen
 class Plan:
     """What an action would do: the new values, None where nothing changes."""
 
@@ -50,6 +60,7 @@ class Plan:
     suggestions: dict[str, SuggestionMemory] | None = None
     #: Files that are malformed and are kept under another name.
     aside: tuple[str, ...] = ()
+    restore: Restore | None = None
     warnings: tuple[str, ...] = ()
     #: Whether anything at all is written; False says why in `warnings`.
     writes: bool = True

@@ -1,0 +1,53 @@
+"""`qiongli guidance show|lint|diff|apply`: the managed block of a project."""
+
+from __future__ import annotations
+
+import typer
+
+from qiongli.cli._output import emit
+from qiongli.cli._project import AsJson, Cwd, DryRun, action_text
+from qiongli.errors import ExitCode
+
+app = typer.Typer(help="Show, check and apply the managed guidance block.", no_args_is_help=True)
+
+
+@app.command()
+def show(cwd: Cwd, as_json: AsJson = False) -> None:
+    """Show what is active in a project and how to read it."""
+    from qiongli.project import guidance_report
+
+    report = guidance_report(cwd)
+    emit(report.to_packet(), f"{report.block}\n\nblock in {report.path}: {report.status}", as_json)
+
+
+@app.command()
+def lint(cwd: Cwd, as_json: AsJson = False) -> None:
+    """Check the markers and the content of the block; exit 1 when something is wrong."""
+    from qiongli.project import guidance_report
+
+    report = guidance_report(cwd)
+    lines = [
+        f"{report.path}{f':{problem.line}' if problem.line else ''}: {problem.message} [{problem.code}]; {problem.fix}"
+        for problem in report.problems
+    ]
+    emit(report.to_packet(), "\n".join(lines) or f"{report.path}: {report.status}", as_json)
+    if report.problems:
+        raise typer.Exit(int(ExitCode.ANSWER_IS_NO))
+
+
+@app.command()
+def diff(cwd: Cwd, as_json: AsJson = False) -> None:
+    """Show what `apply` would change."""
+    from qiongli.project import guidance_report
+
+    report = guidance_report(cwd)
+    emit(report.to_packet(), report.diff or "no difference", as_json)
+
+
+@app.command()
+def apply(cwd: Cwd, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Write the block anew; text outside it stays byte for byte."""
+    from qiongli.project import apply_guidance
+
+    packet = apply_guidance(cwd, dry_run=dry_run)
+    emit(packet.to_packet(), action_text(packet), as_json)

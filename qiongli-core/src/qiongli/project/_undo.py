@@ -1,0 +1,124 @@
+"""Reverting the last action: the manifest's bytes come back, dismissals come back, what was recorded since stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from qiongli.errors import QiongliError, StateRefusedError
+from qiongli.project._manifest_edit import edit_manifest
+from qiongli.project.actions import carry_out
+from qiongli.project.lifecycle import Plan, Request, Restore
+from qiongli.project.memory import memory_from_packet
+from qiongli.project.paths import MANIFEST, MEMORY, STATE_FOLDER
+from qiongli.project.store import Snapshot, Store, digest
+from qiongli.records.project import ActionPacket, EvidenceMemory, ManifestState, SuggestionMemory
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue
+
+
+def undo(store: Store, catalogue: Catalogue, *, dry_run: bool = False) -> ActionPacket:
+    """Revert the last action that can be undone; raises `StateRefusedError` when there is none or it was built upon."""
+    return carry_out(store, plan_undo, catalogue, dry_run=dry_run)
+
+
+def plan_undo(snapshot: Snapshot) -> Plan:
+    """Say what undoing would bring back; codes `nothing_to_undo` and `changed_since`."""
+    snapshot.require_readable()
+    entries = snapshot.memory.content.get("undo")
+    if not isinstance(entries, list) or not entries:
+        raise StateRefusedError(
+            "no action on this project can be undone",
+            code="nothing_to_undo",
+            place=STATE_FOLDER,
+            hint="Run: qiongli subject status --cwd .",
+        )
+    entry = entries[-1]
+    try:
+        before, after = (_state(entry[key]) for key in ("state_before", "state_after"))
+        manifest = _manifest(snapshot, entry, before, after)
+        request = Request("undo", entry["subject"])
+        earlier = memory_from_packet(
+            {"dismissed_subjects": entry["dismissed_before"], "suggestions": entry["suggestions_before"] or {}}
+        )
+        had_block = bool(entry["had_block"])
+        brings_suggestions = entry["suggestions_before"] is not None
+        action = str(entry["action"])
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _unreadable() from error
+    except QiongliError as error:
+        if isinstance(error, StateRefusedError):
+            raise
+        raise _unreadable() from error
+    return Plan(
+        request,
+        state=before if before != snapshot.manifest.state else None,
+        dismissed=earlier.dismissed_subjects,
+        suggestions=_merge(earlier, snapshot.memory.suggestions) if brings_suggestions else None,
+        restore=Restore(manifest, had_block, len(entries) - 1),
+        warnings=(f"undone: {action} {request.subject or ''}".rstrip(),),
+    )
+
+
+def _unreadable() -> StateRefusedError:
+    return StateRefusedError(
+        "what the last action changed was not kept in a form that can be undone",
+        code="nothing_to_undo",
+        place=f"{STATE_FOLDER}/{MEMORY}",
+    )
+
+
+def _state(entry: Mapping[str, Any]) -> ManifestState:
+    from qiongli.project._manifest_edit import new_manifest
+    from qiongli.project.manifest import parse_manifest
+
+    lists = ("secondary_subjects", "venue_profiles", "method_lenses")
+    values = {key: tuple(value) if key in lists else value for key, value in entry.items()}
+    # The memory is a file that anybody may have edited: what it says goes through the manifest's own validation.
+    checked = parse_manifest(new_manifest(ManifestState(**values)))
+    if checked.error is not None:
+        raise ValueError(checked.error.message)
+    return checked.state
+
+
+def _manifest(
+    snapshot: Snapshot, entry: Mapping[str, Any], before: ManifestState, after: ManifestState
+) -> bytes | None:
+    """The manifest to put back: the very bytes if nobody edited it since, else its values in the edited file."""
+    current = snapshot.manifest.data
+    if before == after and entry["had_manifest"]:
+        return current
+    if digest(current) == entry["manifest_after"]:
+        if not entry["had_manifest"]:
+            return None
+        if isinstance(entry["manifest_text"], str):
+            restored: bytes = entry["manifest_text"].encode()
+            return restored
+    if snapshot.manifest.state != after or current is None:
+        raise StateRefusedError(
+            "the manifest was changed since the last action, so undoing would lose that change",
+            code="changed_since",
+            place=f"{STATE_FOLDER}/{MANIFEST}",
+            hint="Say what you want instead, for example: qiongli subject confirm SUBJECT --cwd .",
+        )
+    return edit_manifest(current, before)
+
+
+def _merge(earlier: EvidenceMemory, current: Mapping[str, SuggestionMemory]) -> dict[str, SuggestionMemory]:
+    """The suggestions before the action, and those of tasks recorded since."""
+    merged = dict(earlier.suggestions)
+    for subject, now in current.items():
+        old = merged.get(subject)
+        if old is None:
+            merged[subject] = now
+            continue
+        new = tuple(fingerprint for fingerprint in now.fingerprints if fingerprint not in old.fingerprints)
+        merged[subject] = SuggestionMemory(
+            suggestion_count=old.suggestion_count + len(new),
+            last_confidence=now.last_confidence,
+            last_decision=now.last_decision,
+            last_run_id=now.last_run_id,
+            fingerprints=(*old.fingerprints, *new),
+        )
+    return merged

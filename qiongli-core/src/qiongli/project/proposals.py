@@ -1,0 +1,245 @@
+"""Proposals: actions that were asked for but not carried out, for the user to apply or to let expire.
+
+A proposal is structured from the start: it is never read out of a text. Its id is a digest of its content, and it
+holds the digest of the choice that it was made on, so neither can change without the proposal becoming void.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from qiongli.errors import EnvironmentBrokenError, InputError, StateCorruptError, StateRefusedError
+from qiongli.project.lifecycle import Plan, Request, plan
+from qiongli.project.manifest import Value
+from qiongli.project.paths import PROPOSALS, Project, open_project
+from qiongli.project.store import Change, Snapshot, Store, digest
+from qiongli.records._units import SCHEMA_VERSION, to_packet
+from qiongli.records.project import ACTIONS, ActionPacket
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue
+
+#: How long a proposal can be applied.
+LIFETIME: Final = timedelta(hours=24)
+#: A proposal that was made later than that ahead of now was made by a clock that has since gone backwards.
+_CLOCK_TOLERANCE: Final = timedelta(minutes=5)
+RETAINED_PROPOSALS: Final = 100
+_LIMIT: Final = 65_536
+_ID: Final = re.compile(r"p-[0-9a-f]{24}\Z")
+_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
+
+
+@attrs.frozen
+class Proposal:
+    """One proposed action."""
+
+    action: str
+    subject: str | None
+    settings: tuple[tuple[str, Value], ...]
+    run_id: str
+    fingerprint: str
+    source: str
+    #: Digest of the project's path: a proposal holds in the project that it was made in.
+    project: str
+    #: Digest of the user's choice that the proposal was made on.
+    choice: str
+    #: UTC, ISO 8601.
+    created: str
+    expires: str
+
+    @property
+    def id(self) -> str:
+        """`p-` and 24 hexadecimal digits, a digest of everything else."""
+        return "p-" + digest(json.dumps(to_packet(self), sort_keys=True).encode())[:24]
+
+    def request(self) -> Request:
+        """The action, as somebody who applies the proposal asks for it."""
+        return Request(
+            self.action, self.subject, self.source, self.run_id, self.fingerprint, self.id, settings=self.settings
+        )
+
+
+def choice_digest(snapshot: Snapshot) -> str:
+    """Digest of what the user has chosen: the manifest and the dismissals. Recorded runs do not change it."""
+    dismissed = {name: to_packet(entry) for name, entry in sorted(snapshot.memory.dismissed.items())}
+    return digest(f"{digest(snapshot.manifest.data)} {json.dumps(dismissed, sort_keys=True)}".encode())
+
+
+def _project_digest(project: Project) -> str:
+    return digest(os.fsencode(project.root))
+
+
+def propose_action(store: Store, before: Snapshot, request: Request) -> tuple[str | None, tuple[str, ...]]:
+    """Keep an action as a proposal, and return its id; None, with a warning, where nothing can be written."""
+    created = store.clock().astimezone(UTC).replace(microsecond=0)
+    proposal = Proposal(
+        action=request.action,
+        subject=request.subject,
+        settings=request.settings,
+        run_id=request.run_id,
+        fingerprint=request.fingerprint,
+        source=request.source,
+        project=_project_digest(store.project),
+        choice=choice_digest(before),
+        created=created.strftime(_TIME),
+        expires=(created + LIFETIME).strftime(_TIME),
+    )
+    content = {"schema_version": SCHEMA_VERSION, "id": proposal.id, **to_packet(proposal)}
+    try:
+        with store.writing() as change:
+            for name in _expired(store, created):
+                change.transaction.remove(name)
+            data = json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+            change.transaction.write(f"{PROPOSALS}/{proposal.id}.json", data)
+            change.transaction.commit()
+    except EnvironmentBrokenError as error:
+        return None, (f"the proposal could not be kept ({error.message}); run the command where you can write",)
+    return proposal.id, ()
+
+
+def _expired(store: Store, now: datetime) -> list[str]:
+    """Names of the proposals to remove: those past their time, and the oldest beyond the limit."""
+    found = list_proposals(store.project)
+    expired = [proposal for proposal in found if _parse_time(proposal.expires) <= now]
+    alive = sorted(
+        (proposal for proposal in found if proposal not in expired), key=lambda item: (item.created, item.id)
+    )
+    surplus = alive[: max(0, len(alive) - RETAINED_PROPOSALS + 1)]
+    return [f"{PROPOSALS}/{proposal.id}.json" for proposal in (*expired, *surplus)]
+
+
+def list_proposals(project: Project) -> tuple[Proposal, ...]:
+    """The readable proposals of a project, oldest first; others are passed over."""
+    try:
+        names = sorted(entry.name for entry in project.contained(PROPOSALS).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    found = []
+    for name in names:
+        identifier = name.removesuffix(".json")
+        if _ID.match(identifier):
+            try:
+                found.append(read_proposal(project, identifier))
+            except StateCorruptError:
+                continue
+    return tuple(sorted(found, key=lambda proposal: (proposal.created, proposal.id)))
+
+
+def read_proposal(project: Project, identifier: str) -> Proposal:
+    """A proposal of this project by its id.
+
+    Raises `InputError` (`unknown_proposal`), or `StateCorruptError` (`proposal_malformed`) when its content is not
+    what its id says.
+    """
+    data = project.read(f"{PROPOSALS}/{identifier}.json", _LIMIT) if _ID.match(identifier) else None
+    if data is None:
+        raise InputError(
+            f"this project has no proposal {identifier[:40]!r}",
+            code="unknown_proposal",
+            place="proposal",
+            available=tuple(proposal.id for proposal in list_proposals(project)),
+            hint="A proposal is applied once, and expires after 24 hours",
+        )
+    try:
+        proposal = _from_packet(json.loads(data))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        proposal = None
+    if proposal is None or proposal.id != identifier:
+        raise StateCorruptError(
+            f"the proposal {identifier} was changed after it was made, so it is void",
+            code="proposal_malformed",
+            place=project.shown(f"{PROPOSALS}/{identifier}.json"),
+            hint="Ask for the action anew",
+        )
+    return proposal
+
+
+def _from_packet(content: dict[str, Any]) -> Proposal:
+    settings = tuple(
+        (str(key), value if isinstance(value, str) else tuple(value)) for key, value in content["settings"]
+    )
+    texts = {name: content[name] for name in ("action", "run_id", "fingerprint", "source", "project", "choice")}
+    texts |= {name: content[name] for name in ("created", "expires")}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise TypeError
+    return Proposal(subject=content["subject"], settings=settings, **texts)
+
+
+def _parse_time(text: str) -> datetime:
+    try:
+        return datetime.strptime(text, _TIME).replace(tzinfo=UTC)
+    except ValueError:
+        # A time that is none has passed.
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def apply_proposal(
+    identifier: str,
+    cwd: Path | str,
+    *,
+    catalogue: Catalogue | None = None,
+    dry_run: bool = False,
+    find_project: bool = False,
+    store: Store | None = None,
+) -> ActionPacket:
+    """Carry out a proposal of this project, once.
+
+    Raises `InputError` (`unknown_proposal`), `StateCorruptError` (`proposal_malformed`), `StateRefusedError`
+    (`proposal_of_another_project`, `proposal_expired`, `changed_since`), and whatever the action itself raises.
+    """
+    from qiongli.project.actions import carry_out
+    from qiongli.project.settings import plan_settings
+    from qiongli.project.status import installed_catalogue
+
+    store = store or Store(open_project(cwd, find_project=find_project))
+    subjects = installed_catalogue() if catalogue is None else catalogue
+    proposal = read_proposal(store.project, identifier)
+    request = proposal.request()
+
+    def planner(snapshot: Snapshot) -> Plan:
+        _require_valid(store, snapshot, proposal)
+        if request.action == "set":
+            return plan_settings(snapshot, request, subjects)
+        return plan(snapshot, request, subjects)
+
+    def used(change: Change) -> None:
+        # Another process may have applied it while this one waited for the lock.
+        read_proposal(store.project, identifier)
+        change.transaction.remove(f"{PROPOSALS}/{identifier}.json")
+
+    return carry_out(store, planner, subjects, dry_run=dry_run, extra=used)
+
+
+def _require_valid(store: Store, snapshot: Snapshot, proposal: Proposal) -> None:
+    now = store.clock().astimezone(UTC)
+    again = f"Ask anew: qiongli subject {proposal.action} {proposal.subject or ''}".rstrip() + " --cwd ."
+    if proposal.action not in (*ACTIONS, "set"):
+        raise StateCorruptError(f"no such action: {proposal.action[:40]!r}", code="proposal_malformed", hint=again)
+    if proposal.project != _project_digest(store.project):
+        raise StateRefusedError(
+            "the proposal was made in another project, or in this one before it moved",
+            code="proposal_of_another_project",
+            place="proposal",
+            hint=again,
+        )
+    if now >= _parse_time(proposal.expires) or now < _parse_time(proposal.created) - _CLOCK_TOLERANCE:
+        raise StateRefusedError(
+            f"the proposal was good from {proposal.created} to {proposal.expires}",
+            code="proposal_expired",
+            place="proposal",
+            hint=again,
+        )
+    if proposal.choice != choice_digest(snapshot):
+        raise StateRefusedError(
+            "the project's subject was changed after the proposal was made",
+            code="changed_since",
+            place="proposal",
+            hint=again,
+        )
