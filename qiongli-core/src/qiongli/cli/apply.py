@@ -28,7 +28,9 @@ def apply(
     from qiongli.project import list_proposals, open_project
 
     found = list_proposals(open_project(cwd, find_project=find_project))
-    rows = [(item.id, f"{item.action} {item.subject or ''}".rstrip(), item.expires) for item in found]
+    rows: list[tuple[str, ...]] = [
+        (item.id, f"{item.action} {item.subject or ''}".rstrip(), item.expires) for item in found
+    ]
     text = table(("proposal", "action", "expires"), rows) if rows else "no proposals"
     proposals = [{"id": item.id, **to_packet(item)} for item in found]
     emit({"schema_version": SCHEMA_VERSION, "proposals": proposals}, text, as_json)

@@ -23,7 +23,9 @@ def list_(
     from qiongli.project import list_runs
 
     runs, total = list_runs(cwd, limit=limit)
-    rows = [(run.run_id, run.time, run.decision, run.primary_subject, f"{run.confidence:.2f}") for run in runs]
+    rows: list[tuple[str, ...]] = [
+        (run.run_id, run.time, run.decision, run.primary_subject, f"{run.confidence:.2f}") for run in runs
+    ]
     text = table(("run", "time", "decision", "subject", "confidence"), rows) if rows else "no runs are recorded"
     if total > len(runs):
         text += f"\n{total - len(runs)} older"

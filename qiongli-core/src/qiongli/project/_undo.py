@@ -74,7 +74,7 @@ def _state(entry: Mapping[str, Any]) -> ManifestState:
     from qiongli.project.manifest import parse_manifest
 
     lists = ("secondary_subjects", "venue_profiles", "method_lenses")
-    values = {key: tuple(value) if key in lists else value for key, value in entry.items()}
+    values: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in entry.items()}
     # The memory is a file that anybody may have edited: what it says goes through the manifest's own validation.
     checked = parse_manifest(new_manifest(ManifestState(**values)))
     if checked.error is not None:

@@ -57,11 +57,8 @@ def guidance_report(cwd: Path | str, *, catalogue: Catalogue | None = None) -> G
     block = render_block(state, subjects)
     problems = list(document.problems)
     if status == "stale":
-        problems.append(
-            GuidanceProblem(
-                0, "stale", "the block does not say what is active now", "run: qiongli guidance apply --cwd ."
-            )
-        )
+        message = "the block does not say what is active now"
+        problems.append(GuidanceProblem(0, "stale", message, "run: qiongli guidance apply --cwd ."))
     if len(document.block.encode()) > BLOCK_LIMIT:
         message = f"the block has more than {BLOCK_LIMIT} bytes"
         problems.append(GuidanceProblem(0, "oversized", message, "run: qiongli guidance apply --cwd ."))

@@ -108,9 +108,8 @@ def _expired(store: Store, now: datetime) -> list[str]:
     """Names of the proposals to remove: those past their time, and the oldest beyond the limit."""
     found = list_proposals(store.project)
     expired = [proposal for proposal in found if _parse_time(proposal.expires) <= now]
-    alive = sorted(
-        (proposal for proposal in found if proposal not in expired), key=lambda item: (item.created, item.id)
-    )
+    # Oldest first, as they are listed.
+    alive = [proposal for proposal in found if proposal not in expired]
     surplus = alive[: max(0, len(alive) - RETAINED_PROPOSALS + 1)]
     return [f"{PROPOSALS}/{proposal.id}.json" for proposal in (*expired, *surplus)]
 
@@ -162,14 +161,14 @@ def read_proposal(project: Project, identifier: str) -> Proposal:
 
 
 def _from_packet(content: dict[str, Any]) -> Proposal:
-    settings = tuple(
-        (str(key), value if isinstance(value, str) else tuple(value)) for key, value in content["settings"]
-    )
+    settings = tuple((key, value if isinstance(value, str) else tuple(value)) for key, value in content["settings"])
     texts = {name: content[name] for name in ("action", "run_id", "fingerprint", "source", "project", "choice")}
     texts |= {name: content[name] for name in ("created", "expires")}
-    if not all(isinstance(text, str) for text in texts.values()):
+    subject = content["subject"]
+    named = [name for key, value in settings for name in (key, *((value,) if isinstance(value, str) else value))]
+    if not all(isinstance(text, str) for text in (*texts.values(), *named, "" if subject is None else subject)):
         raise TypeError
-    return Proposal(subject=content["subject"], settings=settings, **texts)
+    return Proposal(subject=subject, settings=settings, **texts)
 
 
 def _parse_time(text: str) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -77,7 +77,7 @@ def plan_settings(snapshot: Snapshot, request: Request, catalogue: Catalogue) ->
     snapshot.require_readable()
     state = snapshot.manifest.state
     require_unlocked(state, "changing its settings")
-    values = {key: _checked(key, value, state, catalogue) for key, value in request.settings}
+    values: dict[str, Any] = {key: _checked(key, value, state, catalogue) for key, value in request.settings}
     if not values:
         raise InputError("no setting was named", code="usage", available=SETTINGS)
     new = attrs.evolve(state, **values)
@@ -91,9 +91,8 @@ def _checked(key: str, value: Value, state: ManifestState, catalogue: Catalogue)
         raise InputError(f"no such setting: {key!r}", code="unknown_setting", available=SETTINGS)
     if key == "strictness":
         if value not in STRICTNESSES:
-            raise InputError(
-                f"no such strictness: {value!r}", code="invalid_setting", place=key, available=STRICTNESSES
-            )
+            message = f"no such strictness: {value!r}"
+            raise InputError(message, code="invalid_setting", place=key, available=STRICTNESSES)
         return value
     if isinstance(value, str):
         raise InputError("a list is needed", code="invalid_setting", place=key)
