@@ -1,0 +1,1 @@
+"""The activation gate: records and digests on the left of the engine, checks on its right."""
