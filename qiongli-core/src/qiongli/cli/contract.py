@@ -24,13 +24,13 @@ _PATH = "A contract, the import package that holds it, or the source tree around
 def validate(path: Annotated[Path, typer.Argument(help=_PATH)] = Path(), as_json: _JSON = False) -> None:
     """Check a contract, every file that it names, and run its examples and near misses."""
     from qiongli.contract.files import resource_state
-    from qiongli.contract.packaging import validate_package
+    from qiongli.contract.packaging import check_portability, validate_package
     from qiongli.signals.auditing import audit_contract
 
     root = _package_root(path)
     contract, problems = validate_package(root)
     if contract is not None:
-        problems = (*problems, *_placed(audit_contract(contract), root))
+        problems = (*problems, *check_portability(root), *_placed(audit_contract(contract), root))
     if contract is None or problems:
         raise ContractError(
             f"the contract has {len(problems)} problem{'s' if len(problems) != 1 else ''}",

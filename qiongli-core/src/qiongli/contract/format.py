@@ -11,20 +11,8 @@ from qiongli.contract.nodes import Node, Scalar
 from qiongli.contract.paths import MAXIMUM_PATH, reason_against_file_path, reason_against_path
 from qiongli.contract.patterns import PatternShape
 from qiongli.contract.problems import Problems
-from qiongli.contract.shapes import (
-    MISSING,
-    Choice,
-    Field,
-    Flag,
-    Integer,
-    ListOf,
-    MapOf,
-    Nullable,
-    Number,
-    Shape,
-    Structure,
-    Text,
-)
+from qiongli.contract.shapes import MISSING, Choice, Flag, Integer, Nullable, Number, Shape, Text
+from qiongli.contract.structures import Field, ListOf, MapOf, Structure
 from qiongli.records._units import SCALE
 from qiongli.records.evidence import ACTIVATIONS, DIMENSIONS
 from qiongli.records.subjects import ACTIVATION_STATUSES

@@ -10,7 +10,8 @@ from qiongli.contract.format import NAME, NAME_TEXT, SLUG_TEXT
 from qiongli.contract.nodes import decode, parse, parse_text
 from qiongli.contract.problems import Problems
 from qiongli.contract.rules import version_is_readable
-from qiongli.contract.shapes import MISSING, Choice, Field, Integer, ListOf, MapOf, Structure, Text
+from qiongli.contract.shapes import MISSING, Choice, Integer, Text
+from qiongli.contract.structures import Field, ListOf, MapOf, Structure
 from qiongli.records.resources import ResourceKind
 
 _LINE: Final = Text(phrase="a text of one line", maximum=300)

@@ -2,7 +2,8 @@
 
 Refused: more than 1 MiB, nesting beyond 16 levels, bytes that are not UTF-8, aliases, anchors, explicit tags, several
 documents, keys that stand twice or are no plain text. A byte order mark and Windows line ends are accepted. The C
-parser is used where PyYAML has it, else the one in Python: both give the same events.
+parser is used where PyYAML has it, else the one in Python, which is stricter in a few corners ("[is it?]");
+`reads_alike` says whether a file depends on which of them reads it.
 """
 
 from __future__ import annotations
@@ -127,6 +128,25 @@ def parse(data: bytes, problems: Problems) -> MappingNode | None:
     return None if text is None else parse_text(text, problems)
 
 
+def reads_alike(data: bytes, problems: Problems) -> bool:
+    """Whether the parser in Python reads the file as the C parser does; if not, the place is reported."""
+    own = Problems(problems.file)
+    text = decode(data, own)
+    if text is None:
+        return True
+    with_c, in_python = _Tree(own).build(text), _Tree(own, in_python=True).build(text)
+    if with_c == in_python:
+        return True
+    found = own.in_file_order()
+    problems.report(
+        "yaml_syntax",
+        "this is read otherwise, or not at all, where PyYAML lacks its C extension",
+        line=found[0].line if found else 0,
+        hint="Put quotes round the text.",
+    )
+    return False
+
+
 def parse_text(text: str, problems: Problems) -> MappingNode | None:
     """Parse YAML whose top is a mapping; faults are reported, and None means that nothing can be read of it."""
     root = _Tree(problems).build(text)
@@ -166,15 +186,16 @@ class _Open:
 class _Tree:
     """Builds nodes from the parser's events, without recursion, so that no nesting can exhaust the stack."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: Problems, *, in_python: bool = False) -> None:
         self._problems = problems
+        self._in_python = in_python
         self._stack: list[_Open] = []
         self._root: Node | None = None
         self._nodes = 0
 
     def build(self, text: str) -> Node | None:
         yaml = yaml_module()
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        loader = yaml.SafeLoader if self._in_python else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         documents = 0
         try:
             for event in yaml.parse(text, Loader=loader):

@@ -9,7 +9,8 @@ import attrs
 
 from qiongli.contract.nodes import MappingNode, Node, Scalar
 from qiongli.contract.problems import Problems
-from qiongli.contract.shapes import MISSING, Choice, Field, ListOf, Shape, Structure, Text
+from qiongli.contract.shapes import MISSING, Choice, Shape, Text
+from qiongli.contract.structures import Field, ListOf, Structure
 
 MAXIMUM_PHRASE: Final = 200
 MAXIMUM_REGEX: Final = 1000

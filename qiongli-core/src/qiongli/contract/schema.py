@@ -11,7 +11,7 @@ from qiongli.contract.format import CONTRACT, SIGNAL
 from qiongli.contract.kinds import FORMATS, SOURCE
 from qiongli.contract.models import CONTRACT_FILE
 from qiongli.contract.patterns import PatternShape
-from qiongli.contract.shapes import Structure
+from qiongli.contract.structures import Structure
 from qiongli.errors import InputError
 
 #: What has a schema: the contract, and every kind of resource; a skill's is that of its head.

@@ -24,16 +24,53 @@ from qiongli.records.evidence import ACTIVATIONS, DIMENSIONS
 from qiongli.records.subjects import ACTIVATION_STATUSES
 
 #: Changes whenever the stored form does; another form is not read.
-STORED_FORM: Final = 1
+STORED_FORM: Final = 2
+
+#: The order in which the fields of a signal and of a suppressor are stored.
+_SIGNAL: Final = (
+    "id",
+    "subject",
+    "dimension",
+    "value",
+    "weight",
+    "activation",
+    "patterns",
+    "examples",
+    "near_misses",
+    "line",
+)
+_SUPPRESSOR: Final = ("id", "patterns", "weight", "examples", "near_misses", "reason", "line")
 
 
 def contract_to_json(contract: SubjectContract) -> str:
-    """Write a contract as one line of JSON; the same contract gives the same characters."""
+    """Write a contract as one line of JSON; the same contract gives the same characters.
+
+    Signals, suppressors and patterns, of which there are thousands, are lists without keys; a plain phrase is only
+    its text and line.
+    """
     import attrs
 
+    document = attrs.asdict(contract, recurse=False)
+    document["signals"] = [_row(signal) for signal in contract.signals]
+    document["suppressors"] = [_row(suppressor) for suppressor in contract.suppressors]
+    document["method_lenses"] = [attrs.astuple(lens) for lens in contract.method_lenses]
+    document["activation_gate"] = attrs.asdict(contract.activation_gate)
     return json.dumps(
-        {"form": STORED_FORM, "contract": attrs.asdict(contract)}, ensure_ascii=False, separators=(",", ":")
+        {"form": STORED_FORM, "contract": document}, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
+
+
+def _row(item: Signal | Suppressor) -> list[Any]:
+    return [
+        [_pattern_row(pattern) for pattern in item.patterns] if field == "patterns" else getattr(item, field)
+        for field in (_SIGNAL if isinstance(item, Signal) else _SUPPRESSOR)
+    ]
+
+
+def _pattern_row(pattern: Pattern) -> list[Any]:
+    if pattern == Pattern("phrase", pattern.text, line=pattern.line):
+        return [pattern.text, pattern.line]
+    return [pattern.text, pattern.line, pattern.kind, pattern.near, pattern.lang, pattern.justification]
 
 
 def contract_from_json(text: str) -> SubjectContract:
@@ -78,7 +115,7 @@ def _one_of(value: Any, values: tuple[str, ...]) -> Any:
 def _texts(value: Any) -> tuple[str, ...]:
     if type(value) is not list:
         raise TypeError("no list")
-    return tuple(_text(item) for item in value)
+    return tuple([_text(item) for item in value])
 
 
 def _optional(value: Any) -> str | None:
@@ -89,29 +126,25 @@ def _line(value: Any) -> int:
     return _whole(value, 0, 10_000_000)
 
 
-def _pattern(value: Any) -> Pattern:
+def _patterns(value: Any) -> tuple[Pattern, ...]:
+    if type(value) is not list or not value:
+        raise TypeError("no patterns")
+    return tuple([_pattern(*item) for item in value])
+
+
+def _pattern(
+    text: Any, line: Any, kind: Any = "phrase", near: Any = None, lang: Any = "", justification: Any = ""
+) -> Pattern:
+    # The common case first, without a call for each field: there are thousands of phrases.
+    if type(text) is str and type(line) is int and kind == "phrase" and near is None and lang == justification == "":
+        return Pattern("phrase", text, (), "", "", line)
     return Pattern(
-        kind=_one_of(value["kind"], ("phrase", "acronym", "regex")),
-        text=_text(value["text"]),
-        near=_texts(value["near"]),
-        lang=_text(value["lang"]),
-        justification=_text(value["justification"]),
-        line=_line(value["line"]),
-    )
-
-
-def _signal(value: Any) -> Signal:
-    return Signal(
-        id=_text(value["id"]),
-        subject=_text(value["subject"]),
-        dimension=_one_of(value["dimension"], DIMENSIONS),
-        value=_text(value["value"]),
-        weight=_weight(value["weight"]),
-        activation=_one_of(value["activation"], ACTIVATIONS),
-        patterns=tuple(_pattern(item) for item in value["patterns"]),
-        examples=_texts(value["examples"]),
-        near_misses=_texts(value["near_misses"]),
-        line=_line(value["line"]),
+        _one_of(kind, ("phrase", "acronym", "regex")),
+        _text(text),
+        _texts(near),
+        _text(lang),
+        _text(justification),
+        _line(line),
     )
 
 
@@ -119,20 +152,48 @@ def _weight(value: Any) -> Any:
     return _whole(value, 1, 300_000)
 
 
-def _suppressor(value: Any) -> Suppressor:
-    return Suppressor(
-        id=_text(value["id"]),
-        patterns=tuple(_pattern(item) for item in value["patterns"]),
-        weight=_weight(value["weight"]),
-        examples=_texts(value["examples"]),
-        near_misses=_texts(value["near_misses"]),
-        reason=_text(value["reason"]),
-        line=_line(value["line"]),
+def _signal(
+    identifier: Any,
+    subject: Any,
+    dimension: Any,
+    value: Any,
+    weight: Any,
+    activation: Any,
+    patterns: Any,
+    examples: Any,
+    near_misses: Any,
+    line: Any,
+) -> Signal:
+    return Signal(
+        _text(identifier),
+        _text(subject),
+        _one_of(dimension, DIMENSIONS),
+        _text(value),
+        _weight(weight),
+        _one_of(activation, ACTIVATIONS),
+        _patterns(patterns),
+        _texts(examples),
+        _texts(near_misses),
+        _line(line),
     )
 
 
-def _lens(value: Any) -> MethodLens:
-    return MethodLens(slug=_text(value["slug"]), pack=_text(value["pack"]), optional=_flag(value["optional"]))
+def _suppressor(
+    identifier: Any, patterns: Any, weight: Any, examples: Any, near_misses: Any, reason: Any, line: Any
+) -> Suppressor:
+    return Suppressor(
+        _text(identifier),
+        _patterns(patterns),
+        _weight(weight),
+        _texts(examples),
+        _texts(near_misses),
+        _text(reason),
+        _line(line),
+    )
+
+
+def _lens(slug: Any, pack: Any, optional: Any) -> MethodLens:
+    return MethodLens(_text(slug), _text(pack), _flag(optional))
 
 
 def _ratio(value: Any) -> float:
@@ -166,9 +227,9 @@ def _contract(value: Any) -> SubjectContract:
         overlay=_optional(value["overlay"]),
         subject_skill=_optional(value["subject_skill"]),
         venue_profiles={_text(slug): _text(path) for slug, path in value["venue_profiles"].items()},
-        signals=tuple(_signal(item) for item in value["signals"]),
-        suppressors=tuple(_suppressor(item) for item in value["suppressors"]),
-        method_lenses=tuple(_lens(item) for item in value["method_lenses"]),
+        signals=tuple(_signal(*item) for item in value["signals"]),
+        suppressors=tuple(_suppressor(*item) for item in value["suppressors"]),
+        method_lenses=tuple(_lens(*item) for item in value["method_lenses"]),
         evaluation_pack=_optional(value["evaluation_pack"]),
         forbidden_subjects=_texts(value["forbidden_subjects"]),
         activation_gate=_gate(value["activation_gate"]),
