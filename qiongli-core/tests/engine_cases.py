@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import attrs
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiongli.limits import DEFAULT_LIMITS, Limits
@@ -173,7 +173,8 @@ def reference_score(route: Route, limits: Limits = DEFAULT_LIMITS) -> int:
 
 # --- scenes: whole decisions without text -------------------------------------------------------------------------
 
-SUBJECTS = ("accounting", "business", "economics", "finance")
+#: In the order of their priority.
+SUBJECTS = ("economics", "finance", "accounting", "business")
 
 
 def evidence(subject: str, dimension: str, number: int, weight: Any, **changes: Any) -> Evidence:
@@ -423,24 +424,36 @@ def labels_of(routing: Routing) -> set[str]:
     return labels
 
 
-def covering(
-    strategy: st.SearchStrategy[Any], **needs: float
-) -> Callable[[Callable[[Any], set[str]]], Callable[[], None]]:
-    """Run a property over a generator, and fail unless each label makes up its share of the draws.
+def each_kind(*others: st.SearchStrategy[Any], kinds: Sequence[str] = KINDS) -> tuple[st.SearchStrategy[Any], ...]:
+    """One generator for each kind of scene, with further parts of an example; `covering` runs them in turn."""
+    if others:
+        return tuple(st.tuples(scenes((kind,)), *others) for kind in kinds)
+    return tuple(scenes((kind,)) for kind in kinds)
 
-    The property returns the labels of its example. A property that never saw what it is about proves nothing.
+
+def covering(
+    strategies: st.SearchStrategy[Any] | Sequence[st.SearchStrategy[Any]], **needs: float
+) -> Callable[[Callable[[Any], set[str]]], Callable[[], None]]:
+    """Run a property over generators, and fail unless each label makes up its share of all draws.
+
+    The property returns the labels of its example. A property that never saw what it is about proves nothing. Several
+    generators share the examples of the profile evenly, so that the shares do not hang on luck.
     """
+    generators = [strategies] if isinstance(strategies, st.SearchStrategy) else list(strategies)
 
     def decorate(prove: Callable[[Any], set[str]]) -> Callable[[], None]:
         def test() -> None:
             counts: Counter[str] = Counter()
+            examples = max(5, settings.default.max_examples // len(generators))  # type: ignore[union-attr]
+            for generator in generators:
 
-            @given(strategy)
-            def run(example: Any) -> None:
-                counts["_total"] += 1
-                counts.update(prove(example))
+                @settings(max_examples=examples)
+                @given(generator)
+                def run(example: Any) -> None:
+                    counts["_total"] += 1
+                    counts.update(prove(example))
 
-            run()
+                run()
             for label, share in needs.items():
                 assert counts[label] >= share * counts["_total"], (
                     f"{label}: {counts[label]} of {counts['_total']} draws"
