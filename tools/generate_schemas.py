@@ -92,7 +92,11 @@ def schema_of(name: str, structure: type) -> dict[str, Any]:
             if attribute.metadata.get("unit") == "ppm":
                 properties["type"] = "number"
                 properties["description"] = "A decimal number in units of one score."
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:qiongli:schema:{name}", **schema}
+    # The root stands in full, because MCP clients want `type: object` there and not a reference.
+    definitions = schema.pop("$defs")
+    root = definitions.pop(structure.__name__)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:qiongli:schema:{name}"}
+    return {**head, **root, **({"$defs": definitions} if definitions else {})}
 
 
 def texts() -> dict[str, str]:
