@@ -252,8 +252,8 @@ _MASKS: Final = (
 def redact_text(text: str) -> str:
     """The text with secrets masked: keys and tokens, passwords, e-mail addresses, and the names of home folders.
 
-    Masks read `[redacted:KIND]`. It takes linear time; masking twice changes nothing. It is a net for what a trace
-    would keep by accident, not a promise that nothing private is left: ordinary sentences stay as they are.
+    Masks read `[redacted:KIND]`. It takes linear time. It is a net for what a trace would keep by accident, not a
+    promise that nothing private is left: ordinary sentences stay as they are.
     """
     for kind, expression, replacement in _MASKS:
         text = expression.sub(replacement.replace("{mask}", f"[redacted:{kind}]"), text)
