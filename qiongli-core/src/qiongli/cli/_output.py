@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from qiongli.errors import QiongliError
 from qiongli.records._units import to_json
@@ -62,7 +62,7 @@ def emit_error(error: QiongliError, as_json: bool) -> None:
     message("\n".join(lines))
 
 
-def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """Lay out rows under headings in columns; double-width characters count as two."""
     cells = [headings, *rows]
     widths = [max(_width(row[column]) for row in cells) for column in range(len(headings))]

@@ -94,7 +94,7 @@ def _in_folder(folder: Path, warnings: list[str]) -> Iterator[Distribution]:
         return
     for candidate in candidates:
         try:
-            location = Path(str(candidate._path)) if isinstance(candidate, PathDistribution) else folder  # noqa: SLF001  # no public name
+            location = Path(str(candidate._path)) if isinstance(candidate, PathDistribution) else folder
             yield from _read(location, warnings)
         except Exception as error:  # one unreadable distribution must not hide the others
             warnings.append(f"a distribution in {folder} cannot be read: {type(error).__name__}")
@@ -103,7 +103,7 @@ def _in_folder(folder: Path, warnings: list[str]) -> Iterator[Distribution]:
 def _context(folder: Path) -> object:
     from importlib_metadata import DistributionFinder
 
-    return DistributionFinder.Context(path=[str(folder)])
+    return DistributionFinder.Context(path=[str(folder)])  # type: ignore[no-untyped-call]
 
 
 def _read(folder: Path, warnings: list[str]) -> Iterator[Distribution]:

@@ -207,7 +207,7 @@ def _without_duplicates(rows: Sequence[_Found], policy: Policy) -> list[_Found]:
                 f"several distributions provide {row.entry.name!r}: {names}",
                 f"Uninstall one, or run: qiongli plugins allow --pin {row.entry.name} DISTRIBUTION",
             )
-            row = row.lowered("invalid", reason)  # noqa: PLW2901
+            row = row.lowered("invalid", reason)
         checked.append(row)
     return checked
 

@@ -153,7 +153,7 @@ class HookCaller:
 
     def _answers(self, hook: str, kind: type, arguments: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
         for distribution, implementation in self._implementations(hook):
-            answer, failed = self._call(distribution, hook, lambda **given: list(implementation(**given)), arguments)
+            answer, failed = self._call(distribution, hook, _listed(implementation), arguments)
             if failed:
                 continue
             for item in answer:
@@ -181,7 +181,7 @@ class HookCaller:
         def run() -> None:
             try:
                 outcome["answer"] = function(**arguments)
-            except BaseException as error:  # noqa: BLE001  # SystemExit of a plugin included
+            except BaseException as error:  # SystemExit of a plugin included
                 outcome["error"] = error
 
         thread = threading.Thread(target=run, name=f"hook of {distribution}", daemon=True)
@@ -197,6 +197,15 @@ class HookCaller:
 
     def _fail(self, distribution: str, hook: str, error: BaseException) -> None:
         self.failures.append(HookFailure(distribution, hook, type(error).__name__))
+
+
+def _listed(implementation: Callable[..., Any]) -> Callable[..., list[Any]]:
+    """The implementation, its answer taken to the end inside the time limit even when it is a generator."""
+
+    def call(**given: Any) -> list[Any]:
+        return list(implementation(**given))
+
+    return call
 
 
 def _bind(implementation: pluggy.HookImpl) -> Callable[..., Any]:

@@ -6,11 +6,14 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import attrs
 
 from qiongli.plugins._distributions import canonical
+from qiongli.records._units import SCHEMA_VERSION, Record
+
+Setting = Literal["allowed", "blocked", "none"]
 
 POLICY_FILE: Final = "plugins.json"
 
@@ -27,6 +30,32 @@ class Policy:
     pinned: Mapping[str, str] = attrs.field(factory=dict)
     candidate_only: bool = False
     problem: str = ""
+
+    def setting(self, name: str) -> Setting:
+        """What the policy says of a distribution."""
+        key = canonical(name)
+        return "blocked" if key in self.blocked else "allowed" if key in self.allowed else "none"
+
+
+@attrs.frozen
+class PluginListing(Record):
+    """One row of `qiongli plugins list`; `may_run` is whether its own code could run here at all."""
+
+    distribution: str
+    version: str
+    location: str
+    entry_points: tuple[str, ...]
+    setting: Setting
+    may_run: bool
+    problem: str = ""
+
+
+@attrs.frozen
+class PluginList(Record):
+    """What `qiongli plugins list --json` prints."""
+
+    plugins: tuple[PluginListing, ...]
+    schema_version: str = SCHEMA_VERSION
 
 
 def policy_path() -> Path:

@@ -53,13 +53,24 @@ class RefinementRuntime(Protocol):
     """What an inference needs besides the task."""
 
     @property
-    def catalogue(self) -> Catalogue: ...
+    def catalogue(self) -> Catalogue:
+        """The subjects with their states."""
+        ...
+
     @property
-    def index(self) -> SignalIndex: ...
+    def index(self) -> SignalIndex:
+        """The compiled index of their signals."""
+        ...
+
     @property
-    def hooks(self) -> HookCaller | None: ...
+    def hooks(self) -> HookCaller | None:
+        """The hooks that may run, or None."""
+        ...
+
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> Limits:
+        """The numbers of the scorer."""
+        ...
 
 
 _PERSISTENCE: dict[str, Persistence] = {
@@ -132,7 +143,7 @@ def infer_subject_refinement(
         prompt=prompt,
         promotion_recommendation=promotion,
         clarification=ask(routing, asked=advised.asked, answered=tuple(answers or ()), limits=limits),
-        what_would_change=what_would_change(routing, candidates, limits),
+        what_would_change=what_would_change(routing, limits),
         warnings=(*packet.warnings, *plan_warnings),
         evidence_sources=EvidenceSources(
             task_text=any(item.source != "user" for item in found),

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import attrs
 
 from qiongli.limits import Limits
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import DIMENSIONS
 from qiongli.records.packet import WhatWouldChange
-from qiongli.routing import RouteCandidate, Routing, Standing
+from qiongli.routing import Routing, Standing
 from qiongli.safety import two_dimension_gate
 from qiongli.scoring import Contribution, Route, compose, score
 
 
-def what_would_change(
-    routing: Routing, candidates: Sequence[RouteCandidate], limits: Limits
-) -> tuple[WhatWouldChange, ...]:
+def what_would_change(routing: Routing, limits: Limits) -> tuple[WhatWouldChange, ...]:
     """For each subject that matters, the smallest change and what it would do."""
     changes: list[WhatWouldChange] = []
     if routing.decision in ("no_subject", "borrow_lens"):
@@ -25,12 +21,12 @@ def what_would_change(
         for blocked in routing.blocked:
             codes = {reason.code for reason in blocked.reasons}
             if "excluded" in codes:
-                change = "without the words that exclude it"
+                words = "without the words that exclude it"
             elif "part_not_active" in codes:
-                change = "all its parts active"
+                words = "all its parts active"
             else:
-                change = "state active"
-            changes.append(WhatWouldChange(blocked.subject, change, "it would be considered"))
+                words = "state active"
+            changes.append(WhatWouldChange(blocked.subject, words, "it would be considered"))
     elif routing.decision == "suggest_subject" and routing.standing is not None:
         changes.append(_weakest_support(routing.standing, limits))
         changes += [
@@ -77,7 +73,7 @@ def _missing(standing: Standing, limits: Limits) -> WhatWouldChange | None:
 
 
 def _weakest_support(standing: Standing, limits: Limits) -> WhatWouldChange:
-    """The lightest signal whose absence would end the suggestion, else the lightest dimension, else a bare statement."""
+    """The lightest signal whose absence would end the suggestion, else the lightest dimension."""
     route = standing.scored.route
     boosts = sorted(route.boosts, key=lambda item: (item.weight, item.id))
     for boost in boosts:

@@ -10,7 +10,8 @@ def summary_of(routing: Routing) -> str:
     lenses = ", ".join(lens.lens for lens in routing.borrowed_lenses)
     if routing.decision == "suggest_subject":
         dimensions = ", ".join(routing.standing.scored.dimensions) if routing.standing else ""
-        text = f"{routing.primary} is suggested on independent evidence ({dimensions}); nothing changes until you confirm it"
+        text = f"{routing.primary} is suggested on independent evidence ({dimensions})"
+        text += "; nothing changes until you confirm it"
     elif routing.decision == "confirm_subject":
         text = f"this project is confirmed as {routing.primary}"
     elif routing.decision == "lock_subject":

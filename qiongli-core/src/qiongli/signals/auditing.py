@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from qiongli.contract.models import SubjectContract
+from qiongli.contract.models import Signal, SubjectContract, Suppressor
 from qiongli.document import normal_form, read_document
 from qiongli.errors import ContractError, QiongliError
 from qiongli.signals.index import SignalIndex, compile_index
@@ -14,7 +14,8 @@ def audit_contract(contract: SubjectContract) -> tuple[QiongliError, ...]:
     """Every example that does not trigger its signal, every near miss that does, and patterns that collide."""
     problems: list[QiongliError] = []
     index = compile_index([attrs.evolve(contract, digest="audit")])
-    for item in (*contract.signals, *contract.suppressors):
+    audited: tuple[Signal | Suppressor, ...] = (*contract.signals, *contract.suppressors)
+    for item in audited:
         for example in item.examples:
             if not _triggers(index, item.id, example):
                 problems.append(
@@ -26,15 +27,15 @@ def audit_contract(contract: SubjectContract) -> tuple[QiongliError, ...]:
                     _problem(item.id, item.line, "near_miss_triggers", f"the near miss {near_miss!r} triggers it")
                 )
     seen: dict[tuple[object, ...], str] = {}
-    for item in contract.signals:
-        for pattern in item.patterns:
+    for signal in contract.signals:
+        for pattern in signal.patterns:
             form = (
                 (pattern.kind == "regex", *normal_form(pattern.text))
                 if pattern.kind != "regex"
                 else (True, pattern.text)
             )
-            other = seen.setdefault(form, item.id)
-            if other != item.id:
+            other = seen.setdefault(form, signal.id)
+            if other != signal.id:
                 problems.append(
                     _problem(
                         item.id, pattern.line, "pattern_collides", f"the pattern {pattern.text!r} is {other}'s too"
