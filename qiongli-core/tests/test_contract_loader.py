@@ -121,7 +121,7 @@ REFUSED = [
         ("unknown_key", 51, "activation_gate.single_dimensions"),
     ),
     ("      value: herbarium", "      valeu: herbarium", ("unknown_key", 30, "signal_groups.data_or_outcome[0].valeu")),
-    ("  venue: []", "  venues: []", ("unknown_key", 36, "signal_groups.venues")),
+    ("  venue: []", "  venues: []", ("unknown_dimension", 36, "signal_groups.venues")),
     ("optional: true", "optionnal: true", ("unknown_key", 46, "method_lenses.grafting.optionnal")),
     ("hooks: null", "hooks: null\nhooks: null", ("duplicate_key", 54, "")),
     ("subject: botany\ndisplay", "display", ("missing_key", 1, "subject")),
@@ -129,7 +129,7 @@ REFUSED = [
     # Values
     ("activation_status: candidate", "activation_status: enabled", ("invalid_status", 4, "activation_status")),
     ("activation_status: candidate", "activation_status: [candidate]", ("wrong_type", 4, "activation_status")),
-    ("  venue: []", "  method_or_tool: []", ("unknown_key", 36, "signal_groups.method_or_tool")),
+    ("  venue: []", "  method_or_tool: []", ("unknown_dimension", 36, "signal_groups.method_or_tool")),
     (
         "      dimension: method",
         "      dimension: methods",

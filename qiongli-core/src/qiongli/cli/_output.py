@@ -54,9 +54,11 @@ def emit_error(error: QiongliError, as_json: bool) -> None:
     if error.available:
         lines.append(f"  available: {', '.join(error.available)}")
     for problem in getattr(error, "problems", ()):
-        lines.append(f"  {problem.place + ': ' if problem.place else ''}{problem.message}")
+        lines.append(f"  {problem.place + ': ' if problem.place else ''}{problem.message} [{problem.code}]")
         if problem.expected:
             lines.append(f"    expected: {problem.expected}")
+        if problem.hint:
+            lines.append(f"    hint: {problem.hint}")
     if error.hint:
         lines.append(f"  hint: {error.hint}")
     message("\n".join(lines))

@@ -125,6 +125,8 @@ SUPPRESSOR: Final = Structure(
 
 SIGNAL_GROUPS: Final = Structure(
     name="signal groups",
+    unknown="unknown_dimension",
+    noun="dimension",
     fields=tuple(
         Field(dimension, ListOf(SIGNAL, maximum=2000, distinct=False), f"Signals of the dimension `{dimension}`.")
         for dimension in SIGNAL_DIMENSIONS

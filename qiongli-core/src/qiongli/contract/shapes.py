@@ -188,7 +188,8 @@ class Choice(Shape):
 
     def summary(self) -> str:
         """The choices."""
-        return "one of " + ", ".join(f"`{value}`" for value in self.values)
+        values = ", ".join(f"`{value}`" for value in self.values)
+        return values if len(self.values) == 1 else f"one of {values}"
 
 
 @attrs.frozen

@@ -63,7 +63,8 @@ class ListOf(Shape):
 
     def summary(self) -> str:
         """What the list holds."""
-        return f"a list of {'at least ' + str(self.minimum) + ' of ' if self.minimum else ''}{self.item.summary()}"
+        size = {0: "a list", 1: "a list of one or more"}.get(self.minimum, f"a list of {self.minimum} or more")
+        return f"{size}, each {self.item.summary()}"
 
 
 def _plain(value: Any) -> Any:
@@ -127,6 +128,9 @@ class Structure(Shape):
 
     name: str = ""
     fields: tuple[Field, ...] = ()
+    #: How a key that does not belong here is reported: the code, and what a key is.
+    unknown: str = "unknown_key"
+    noun: str = "key"
 
     def _read(self, node: Node, field: str, problems: Problems) -> Any:
         if not isinstance(node, MappingNode):
@@ -139,8 +143,8 @@ class Structure(Shape):
             present.add(entry.key)
             if entry.key not in known:
                 problems.report(
-                    "unknown_key",
-                    f"unknown key {entry.key!r}",
+                    self.unknown,
+                    f"unknown {self.noun} {entry.key!r}",
                     line=entry.line,
                     field=place,
                     hint=nearest(entry.key, tuple(known)),
