@@ -35,6 +35,13 @@ def test_reading_imports_neither_yaml_nor_cattrs() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_what_another_version_of_core_stored_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = contract_to_json(contract_of())
+    monkeypatch.setattr("qiongli.contract.stored.VERSION", "0.2.0")
+    with pytest.raises(ContractError):
+        contract_from_json(text)
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", "7", '{"form": 1}', '{"form": 0, "contract": {}}', "[" * 100_000]
 )

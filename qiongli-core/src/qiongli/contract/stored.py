@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from qiongli._version import VERSION
 from qiongli.contract.models import (
     ActivationGate,
     MethodLens,
@@ -56,8 +57,13 @@ def contract_to_json(contract: SubjectContract) -> str:
     document["method_lenses"] = [attrs.astuple(lens) for lens in contract.method_lenses]
     document["activation_gate"] = attrs.asdict(contract.activation_gate)
     return json.dumps(
-        {"form": STORED_FORM, "contract": document}, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        {"form": _form(), "contract": document}, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
+
+
+def _form() -> str:
+    """The stored form with the version of core: what an older core found valid is judged again by a newer one."""
+    return f"{STORED_FORM} {VERSION}"
 
 
 def _row(item: Signal | Suppressor) -> list[Any]:
@@ -77,7 +83,7 @@ def contract_from_json(text: str) -> SubjectContract:
     """Read what `contract_to_json` wrote; `ContractError` with the code `invalid_stored_contract` for anything else."""
     try:
         document = json.loads(text)
-        if document["form"] != STORED_FORM:
+        if document["form"] != _form():
             raise ValueError("another form")
         return _contract(document["contract"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
