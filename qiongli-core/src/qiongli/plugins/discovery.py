@@ -155,7 +155,7 @@ def _contract(path: Path) -> SubjectContract:
         raise OSError("too large")
     data = path.read_bytes()
     digest = sha256(data).hexdigest()
-    from qiongli.contract import contract_from_json, contract_to_json, load_contract
+    from qiongli.contract.stored import contract_from_json, contract_to_json
 
     name = f"contract-{digest}.json"
     cached = read_cached(name)
@@ -164,6 +164,8 @@ def _contract(path: Path) -> SubjectContract:
             contract = contract_from_json(cached)
             if contract.digest == digest:
                 return contract
+    from qiongli.contract.loader import load_contract
+
     contract = load_contract(path)
     write_cached(name, contract_to_json(contract))
     return contract

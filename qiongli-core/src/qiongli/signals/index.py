@@ -20,7 +20,7 @@ from qiongli.signals.directives import DirectivePatterns, directive_patterns
 from qiongli.signals.polarity import is_negated, quoted_ranges
 
 #: Changes when the same contracts would compile to something else.
-INDEX_VERSION: Final = 1
+INDEX_VERSION: Final = 2
 
 #: Tokens on either side within which an acronym's context word must stand.
 ACRONYM_WINDOW: Final = 12
@@ -53,29 +53,23 @@ class SignalIndex:
     """Everything that can match, for a set of subjects; immutable once built."""
 
     def __init__(
-        self, digest: str, subjects: tuple[tuple[str, str], ...], owners: tuple[Owner, ...], rules: tuple[Rule, ...]
+        self,
+        digest: str,
+        subjects: tuple[tuple[str, str], ...],
+        owners: tuple[Owner, ...],
+        rules: tuple[Rule, ...],
+        trie: TokenTrie,
     ) -> None:
         self.digest = digest
         self.owners = owners
         self.rules = rules
+        self.trie = trie
         self._subjects = subjects
-        self._trie = TokenTrie()
         self._near: dict[int, frozenset[tuple[str, ...]]] = {}
-        self._regexes: list[tuple[int, Any]] = []
+        self._regexes: list[tuple[int, Any]] = [
+            (number, None) for number, rule in enumerate(rules) if rule.kind == "regex"
+        ]
         self._directives: DirectivePatterns | None = None
-        for number, rule in enumerate(rules):
-            if rule.kind == "regex":
-                self._regexes.append((number, None))
-                continue
-            words = normal_form(rule.text)
-            if not words:
-                continue
-            if rule.kind == "acronym":
-                self._trie.add(words, number)
-                self._near[number] = frozenset(form for near in rule.near for form in _phrase_forms(normal_form(near)))
-            else:
-                for form in _phrase_forms(words):
-                    self._trie.add(form, number)
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -99,7 +93,7 @@ class SignalIndex:
     def _in_field(self, field: DocumentField) -> list[Evidence]:
         hits = {
             (number, field.tokens.starts[first], field.tokens.ends[last - 1])
-            for first, last, numbers in self._trie.find(field.tokens.words)
+            for first, last, numbers in self.trie.find(field.tokens.words)
             for number in numbers
             if self._accepts(number, field, first, last)
         }
@@ -139,7 +133,10 @@ class SignalIndex:
             low += 1
         while high > last and _sentence_ends(field, last - 1, high - 1):
             high -= 1
-        near = self._near[number]
+        near = self._near.get(number)
+        if near is None:
+            near = frozenset(form for phrase in rule.near for form in _phrase_forms(normal_form(phrase)))
+            self._near[number] = near
         lengths = {len(form) for form in near}
         return any(
             tuple(words[index : index + length]) in near
@@ -244,7 +241,18 @@ def compile_index(contracts: Sequence[SubjectContract]) -> SignalIndex:
         tuple((contract.subject, contract.display_name) for contract in ordered),
         tuple(owners),
         tuple(rules),
+        _trie(rules),
     )
+
+
+def _trie(rules: Sequence[Rule]) -> TokenTrie:
+    """All phrases and acronyms by their normal forms; regexes stand apart."""
+    trie = TokenTrie()
+    for number, rule in enumerate(rules):
+        words = () if rule.kind == "regex" else normal_form(rule.text)
+        for form in (words,) if rule.kind == "acronym" and words else _phrase_forms(words):
+            trie.add(form, number)
+    return trie
 
 
 def index_digest(contracts: Sequence[SubjectContract]) -> str:
@@ -262,6 +270,7 @@ def index_to_json(index: SignalIndex) -> str:
             "subjects": index.named_subjects,
             "owners": [attrs.astuple(owner) for owner in index.owners],
             "rules": [[rule.owner, rule.kind, rule.text, list(rule.near)] for rule in index.rules],
+            "trie": index.trie.root,
         },
         ensure_ascii=False,
         separators=(",", ":"),
@@ -273,9 +282,12 @@ def index_from_json(text: str) -> SignalIndex:
     raw = json.loads(text)
     if raw["version"] != INDEX_VERSION:
         raise ValueError("another version of the index")
+    if not isinstance(raw["trie"], dict):
+        raise TypeError("the trie is no mapping")
     return SignalIndex(
         str(raw["digest"]),
         tuple((slug, name) for slug, name in raw["subjects"]),
         tuple(Owner(*owner) for owner in raw["owners"]),
         tuple(Rule(owner, kind, pattern, tuple(near)) for owner, kind, pattern, near in raw["rules"]),
+        TokenTrie(raw["trie"]),
     )
