@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from qiongli.contract.models import MethodLens, Pattern, Signal, SubjectContract, Suppressor
-from qiongli.records._units import SCALE, SCHEMA_VERSION, Record
+from qiongli.records._units import SCALE, SCHEMA_VERSION
 
 ChangeKind = Literal["added", "removed", "changed"]
 
@@ -28,7 +28,7 @@ _VALUES: Final = (
 
 
 @attrs.frozen
-class Change(Record):
+class Change:
     """One difference. `what` is `contract`, `signal`, `suppressor`, `method_lens` or `venue_profile`; `name` its id.
 
     Of a changed item, `field` is the key, `before` and `after` its values; of a list of texts, `before` are those that
@@ -44,7 +44,7 @@ class Change(Record):
 
 
 @attrs.frozen
-class ContractDiff(Record):
+class ContractDiff:
     """What `qiongli contract diff OLD NEW --json` prints."""
 
     subject: str
