@@ -188,7 +188,8 @@ def _well_formed(values: object, cap: int) -> tuple[list[Contribution], int]:
             rejected += 1
         else:
             source = item.source if isinstance(item.source, str) else "unknown"
-            fine.append(Contribution(item.id, item.dimension, Ppm(weight), source))
+            same = weight == item.weight and source is item.source
+            fine.append(item if same else Contribution(item.id, item.dimension, Ppm(weight), source))
     return fine, rejected
 
 
