@@ -515,6 +515,61 @@ class TestSingleDimension:
         assert decide([alone(("method", [200_000] * 4), single_dimension_proved=claim)]).decision == "no_subject"
 
 
+# --- composites ---------------------------------------------------------------------------------------------------
+
+PARTS = ("economics", "accounting")
+COMPOSITE = "economics-accounting"
+
+
+@st.composite
+def composite_scenes(draw: st.DrawFn) -> Scene:
+    """A composite, its parts and a neighbour, with evidence and gates of every kind."""
+    strength = st.sampled_from(["strong", "strong", "weak", "none"])
+    found = {}
+    for name in (*PARTS, "finance"):
+        kind = draw(strength)
+        found[name] = () if kind == "none" else draw(strong_evidence(name) if kind == "strong" else weak_evidence(name))
+    own = shaped(COMPOSITE, [draw(strong_weights)], [draw(strong_weights)]) if draw(st.booleans()) else ()
+    failing = [(Gate("last", Outcome.FAIL),)]
+    gates = st.sampled_from([ACTIVE] * 8 + [*FAILING[:2]])
+    final = st.sampled_from([()] * 9 + failing)
+    built = [candidate(name, items, gates=draw(gates), final_gates=draw(final)) for name, items in found.items()]
+    everything = (*found["economics"], *found["accounting"], *own)
+    built.append(
+        candidate(COMPOSITE, everything, composes=PARTS, priority=9, gates=draw(gates), final_gates=draw(final))
+    )
+    return Scene(tuple(draw(st.permutations(built))))
+
+
+@covering(composite_scenes(), composite=0.1, parts=0.1, stopped=0.1)
+def test_a_composite_acts_only_with_parts_that_may_act_and_then_in_their_place(scene: Scene) -> set[str]:
+    routing = scene.decide()
+    by_name = {item.subject: item for item in scene.candidates}
+    order = [item.subject for item in routing.ranked]
+
+    def may_act(name: str) -> bool:
+        gates = (*by_name[name].gates, *by_name[name].final_gates)
+        return len(by_name[name].gates) >= 2 and all(gate.passed for gate in gates)
+
+    assert not {item.subject for item in routing.blocked} & mentioned(routing)
+    alone = {name: decide([attrs.evolve(by_name[name], gates=ACTIVE, final_gates=())]).ranked for name in PARTS}
+    carried = False
+    if all(alone.values()):
+        (first,), (second,) = alone.values()
+        near = abs(first.scored.total - second.scored.total) <= DEFAULT_LIMITS.margin
+        own = any(item.subject == COMPOSITE for item in by_name[COMPOSITE].evidence)
+        carried = own or (near and first.suggestible and second.suggestible)
+    assert (COMPOSITE in order) == (carried and all(may_act(name) for name in (*PARTS, COMPOSITE)))
+    if COMPOSITE in order and routing.ranked[order.index(COMPOSITE)].suggestible:
+        assert not set(PARTS) & set(order)
+        assert {item.subject for item in routing.replaced} == set(PARTS)
+    for shuffled in (scene.candidates[::-1], scene.candidates[2:] + scene.candidates[:2]):
+        assert view(scene.decide(candidates=shuffled)) == view(routing)
+    labels = {"composite"} if routing.primary == COMPOSITE else set()
+    labels |= {"parts"} if routing.primary in PARTS else set()
+    return labels | ({"stopped"} if carried and COMPOSITE not in order else set())
+
+
 # --- F: clarification and refusal ---------------------------------------------------------------------------------
 
 
