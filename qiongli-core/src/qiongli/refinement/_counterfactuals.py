@@ -10,14 +10,14 @@ from qiongli.records.evidence import DIMENSIONS
 from qiongli.records.packet import WhatWouldChange
 from qiongli.routing import Routing, Standing
 from qiongli.safety import two_dimension_gate
-from qiongli.scoring import Contribution, Route, compose, score
+from qiongli.scoring import Contribution, Route, score
 
 
 def what_would_change(routing: Routing, limits: Limits) -> tuple[WhatWouldChange, ...]:
     """For each subject that matters, the smallest change and what it would do."""
     changes: list[WhatWouldChange] = []
     if routing.decision in ("no_subject", "borrow_lens"):
-        changes += [change for standing in routing.ranked if (change := _missing(standing, limits))]
+        changes += [change for standing in routing.ranked[:3] if (change := _missing(standing, limits))]
         for blocked in routing.blocked:
             codes = {reason.code for reason in blocked.reasons}
             if "excluded" in codes:
@@ -47,46 +47,38 @@ def _suggestible(route: Route, limits: Limits) -> bool:
 
 
 def _missing(standing: Standing, limits: Limits) -> WhatWouldChange | None:
-    """The lightest single further signal that would make the subject suggestible, or that one is not enough."""
-    route = standing.scored.route
+    """Whether one more signal would make the subject suggestible, and where it would have to be."""
     if standing.suggestible:
         return None
+    route = standing.scored.route
     held = standing.scored.dimensions
     free = [name for name in DIMENSIONS if name not in held and name != "vocabulary"]
-    step = 10_000
-    for weight in range(limits.weight_floor, limits.weight_cap + 1, step):
-        for dimension in (*free, *held):
-            further = Contribution("further", dimension, Ppm(weight))
-            if _suggestible(attrs.evolve(route, boosts=(*route.boosts, further)), limits):
-                where = f"another dimension ({', '.join(free)})" if dimension in free else f"the dimension {dimension}"
-                return WhatWouldChange(
-                    standing.subject,
-                    f"one more signal of weight {weight / 1_000_000:.2f} in {where}",
-                    "it would be suggested",
-                )
-    lacking = limits.suggest_threshold - standing.scored.total
-    return WhatWouldChange(
-        standing.subject,
-        f"more than one further signal; {max(lacking, 0) / 1_000_000:.2f} is missing to the threshold",
-        "it would be suggested",
-    )
+    # All free dimensions weigh alike, so one stands for all of them; a full weight is the most that one signal adds.
+    if free and _suggestible(_with_one_more(route, free[0], limits), limits):
+        change = f"one more dimension: a strong signal in {' or '.join(free)}"
+    elif held and _suggestible(_with_one_more(route, held[-1], limits), limits):
+        change = f"one more strong signal in {held[-1]}"
+    else:
+        lacking = max(limits.suggest_threshold - standing.scored.total, 0)
+        change = f"more than one further signal; {lacking / 1_000_000:.2f} is missing to the threshold"
+    return WhatWouldChange(standing.subject, change, "it would be suggested")
+
+
+def _with_one_more(route: Route, dimension: str, limits: Limits) -> Route:
+    further = Contribution("further", dimension, Ppm(limits.weight_cap))
+    return attrs.evolve(route, boosts=(*route.boosts, further))
 
 
 def _weakest_support(standing: Standing, limits: Limits) -> WhatWouldChange:
-    """The lightest signal whose absence would end the suggestion, else the lightest dimension."""
+    """The lightest dimension without which the suggestion would end, if there is one."""
     route = standing.scored.route
-    boosts = sorted(route.boosts, key=lambda item: (item.weight, item.id))
-    for boost in boosts:
-        left = tuple(item for item in route.boosts if item.id != boost.id)
-        if not _suggestible(attrs.evolve(route, boosts=left), limits):
-            return WhatWouldChange(standing.subject, f"without {boost.id}", "it would no longer be suggested")
-    entries = [entry for entry in compose(route, limits).entries if entry.kind == "dimension"]
+    entries = [entry for entry in standing.scored.breakdown.entries if entry.kind == "dimension"]
     for entry in sorted(entries, key=lambda entry: (entry.amount, entry.name)):
         left = tuple(item for item in route.boosts if item.dimension != entry.name)
         if not _suggestible(attrs.evolve(route, boosts=left), limits):
-            return WhatWouldChange(
-                standing.subject, f"without any {entry.name} signal", "it would no longer be suggested"
-            )
+            signals = ", ".join(share.id for share in entry.shares[:3])
+            change = f"without any {entry.name} signal ({signals})"
+            return WhatWouldChange(standing.subject, change, "it would no longer be suggested")
     return WhatWouldChange(
-        standing.subject, "no single signal or dimension decides", "it would stay suggested without any one of them"
+        standing.subject, "no single dimension decides", "it would stay suggested without any one of them"
     )

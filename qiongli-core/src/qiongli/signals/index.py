@@ -17,7 +17,7 @@ from qiongli.records.evidence import Evidence
 from qiongli.signals import _plural
 from qiongli.signals._trie import TokenTrie
 from qiongli.signals.directives import DirectivePatterns, directive_patterns
-from qiongli.signals.polarity import is_negated, quoted_ranges
+from qiongli.signals.polarity import Clauses
 
 #: Changes when the same contracts would compile to something else.
 INDEX_VERSION: Final = 2
@@ -47,6 +47,23 @@ class Rule:
     kind: str
     text: str
     near: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class _Surroundings:
+    """What decides the polarity of the matches in one field."""
+
+    clauses: Clauses
+    suppressed: tuple[tuple[str, int, int], ...]
+    directives: tuple[tuple[int, int], ...]
+
+    def suppresses(self, subject: str, start: int, end: int) -> bool:
+        """Whether a suppressor of the subject overlaps the span."""
+        return any(owner == subject and low < end and start < high for owner, low, high in self.suppressed)
+
+    def directs(self, start: int, end: int) -> bool:
+        """Whether the span is part of a directive."""
+        return any(low <= start and end <= high for low, high in self.directives)
 
 
 class SignalIndex:
@@ -107,14 +124,20 @@ class SignalIndex:
             for owner, start, end in spans
             if self.owners[owner].role == "suppressor"
         ]
-        quotes = quoted_ranges(field.masked) if spans else ()
-        found = [
-            self._evidence(field, self.owners[owner], start, end, suppressed, quotes) for owner, start, end in spans
-        ]
         if self._directives is None:
             self._directives = directive_patterns(self._subjects)
-        for item in self._directives.find(field):
-            quoted = any(start <= item.start and item.end <= end for start, end in quotes)
+        directives = tuple(self._directives.find(field))
+        if not spans and not directives:
+            return []
+        surroundings = _Surroundings(
+            Clauses(field.masked, field.tokens),
+            tuple(suppressed),
+            # A directive's own words speak for no subject.
+            tuple((item.start, item.end) for item in directives),
+        )
+        found = [self._evidence(field, self.owners[owner], start, end, surroundings) for owner, start, end in spans]
+        for item in directives:
+            quoted = surroundings.clauses.quotes(item.start, item.end)
             found.append(attrs.evolve(item, polarity="quoted") if quoted else item)
         return found
 
@@ -154,22 +177,16 @@ class SignalIndex:
         return self._regexes
 
     def _evidence(
-        self,
-        field: DocumentField,
-        owner: Owner,
-        start: int,
-        end: int,
-        suppressed: Sequence[tuple[str, int, int]],
-        quotes: Sequence[tuple[int, int]],
+        self, field: DocumentField, owner: Owner, start: int, end: int, surroundings: _Surroundings
     ) -> Evidence:
         polarity = "asserted"
-        if owner.role == "signal" and any(
-            subject == owner.subject and low < end and start < high for subject, low, high in suppressed
-        ):
+        if owner.role == "signal" and surroundings.suppresses(owner.subject, start, end):
             polarity = "everyday"
-        elif any(low <= start and end <= high for low, high in quotes):
+        elif surroundings.clauses.quotes(start, end):
             polarity = "quoted"
-        elif owner.role == "signal" and is_negated(field.masked, start):
+        elif owner.role == "signal" and surroundings.directs(start, end):
+            polarity = "excluded"
+        elif owner.role == "signal" and surroundings.clauses.denies(start, end):
             polarity = "negated"
         in_references = field.references is not None and field.references[0] <= start < field.references[1]
         return Evidence(
