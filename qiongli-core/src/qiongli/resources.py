@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -173,7 +174,35 @@ def _checksum(data: bytes) -> str:
     return f"sha256:{sha256(data).hexdigest()}"
 
 
+#: References made before, by file, with the file's status then: planning a task reads no file twice.
+_REFERENCES: Final[dict[tuple[str, Path, DeclaredResource], tuple[tuple[int, ...], ResourceRef]]] = {}
+_MAXIMUM_REFERENCES: Final = 4_096
+
+
 def _reference(contract: SubjectContract, root: Path, declared: DeclaredResource) -> ResourceRef:
+    key = (contract.subject, root, declared)
+    status = _status(root / declared.path)
+    known = _REFERENCES.get(key)
+    if known is not None and status is not None and known[0] == status:
+        return known[1]
+    reference = _made(contract, root, declared)
+    if status is not None and len(_REFERENCES) < _MAXIMUM_REFERENCES:
+        _REFERENCES[key] = (status, reference)
+    return reference
+
+
+def _status(path: Path) -> tuple[int, ...] | None:
+    """What changes when a file is replaced or written, or None when it cannot be told or is a link."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    if not S_ISREG(found.st_mode):
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _made(contract: SubjectContract, root: Path, declared: DeclaredResource) -> ResourceRef:
     data = _read(root, declared.path)
     return ResourceRef(
         kind=declared.kind,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 import attrs
@@ -26,6 +27,8 @@ _ASCII_TABLE: Final = bytes(
     (ord(chr(code).lower()) if chr(code).isalnum() else 32) if code < 128 else 32 for code in range(256)
 )
 _WORD: Final = re.compile(rb"[A-Za-z0-9]+")
+#: ASCII letters and digits, and everything beyond ASCII: what lies between two runs separates words.
+_RUN: Final = re.compile(r"[A-Za-z0-9\u0080-\U0010ffff]+")
 _LINE_BREAK_HYPHEN: Final = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\s*\n\s*(?=[^\W\d_])")
 
 
@@ -82,51 +85,84 @@ def _tokenise_ascii(text: str) -> Tokens:
 
 
 def _tokenise_unicode(text: str) -> Tokens:
+    """The slow path is taken only by the runs of characters that hold something beyond ASCII."""
     joins = {match.start(): match.end() for match in _LINE_BREAK_HYPHEN.finditer(text)}
-    words: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
+    collector = _Collector()
+    for match in _RUN.finditer(text):
+        start, end = match.span()
+        run = match.group()
+        joined = bool(collector.ends) and joins.get(collector.ends[-1]) == start
+        if run.isascii():
+            collector.add(run.lower(), start, end, joined)
+        else:
+            _tokenise_run(run, start, joined, collector)
+    return Tokens(tuple(collector.words), tuple(collector.starts), tuple(collector.ends))
+
+
+class _Collector:
+    """Tokens in the making."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+
+    def add(self, word: str, start: int, end: int, joined: bool) -> None:
+        """Append a token, or lengthen the last one across a line-break hyphen."""
+        if joined:
+            self.words[-1] += word
+            self.ends[-1] = end
+        else:
+            self.words.append(word)
+            self.starts.append(start)
+            self.ends.append(end)
+
+
+def _tokenise_run(run: str, offset: int, joined: bool, collector: _Collector) -> None:
+    """Split a run of word-like and non-ASCII characters; `joined` says that its first token continues the last."""
     current: list[str] = []
     start = end = 0
 
     def flush() -> None:
-        if current:
-            word = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "".join(current)).casefold())
-            words.append("".join(part for part in word if part.isalnum() or unicodedata.combining(part)))
-            if words[-1]:
-                starts.append(start)
-                ends.append(end)
-            else:
-                words.pop()
-            current.clear()
+        nonlocal joined
+        if not current:
+            return
+        word = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "".join(current)).casefold())
+        word = "".join(part for part in word if part.isalnum() or unicodedata.combining(part))
+        if word:
+            collector.add(word, start, end, joined)
+            joined = False
+        current.clear()
 
-    index = 0
-    length = len(text)
-    while index < length:
-        character = text[index]
-        if index in joins and current:
-            index = joins[index]
-            continue
-        folded = character if character.isascii() else unicodedata.normalize("NFKC", character)
-        category = unicodedata.category(character)
-        if category == "Cf":
-            index += 1
-            continue
-        if len(folded) == 1 and _is_ideograph(folded):
+    for index, character in enumerate(run, offset):
+        kind, folded = _classify(character)
+        if kind == "ideograph":
             flush()
-            words.append(_TRADITIONAL.get(folded, folded))
-            starts.append(index)
-            ends.append(index + 1)
-        elif any(part.isalnum() for part in folded) or (current and category[0] == "M"):
+            collector.add(folded, index, index + 1, False)
+            joined = False
+        elif kind == "word" or (kind == "mark" and current):
             if not current:
                 start = index
             current.append(character)
             end = index + 1
-        else:
+        elif kind != "format":
             flush()
-        index += 1
+            joined = False
     flush()
-    return Tokens(tuple(words), tuple(starts), tuple(ends))
+
+
+@lru_cache(maxsize=8_192)
+def _classify(character: str) -> tuple[str, str]:
+    """What a character is to the tokeniser, and its folded form if it is a token by itself."""
+    category = unicodedata.category(character)
+    if category == "Cf":
+        return "format", ""
+    folded = unicodedata.normalize("NFKC", character)
+    if len(folded) == 1 and _is_ideograph(folded):
+        return "ideograph", _TRADITIONAL.get(folded, folded)
+    if any(part.isalnum() for part in folded):
+        return "word", ""
+    return ("mark" if category[0] == "M" else "separator"), ""
 
 
 def normal_form(text: str) -> tuple[str, ...]:
