@@ -20,6 +20,7 @@ import pytest
 from engine_cases import (
     ACTIVE,
     FAILING,
+    STRONG,
     SUBJECTS,
     Scene,
     candidate,
@@ -283,7 +284,22 @@ def test_d5_a_low_scoring_newcomer_does_not_change_who_wins(example: tuple[Scene
     return labels_of(routing)
 
 
-@covering(each_kind(st.integers(0, 40_000), kinds=("suggest",)), suggest_subject=0.9, asked=0.2, not_asked=0.2)
+#: One subject so far ahead that a newcomer at the threshold is no rival, and one that it rivals.
+leaders = [
+    st.builds(lambda shape: Scene((candidate("finance", shaped("finance", *shape)),)), st.sampled_from(shapes))
+    for shapes in (STRONG[5:], STRONG[1:4])
+]
+
+
+@covering(
+    [
+        *each_kind(st.integers(0, 40_000), kinds=("suggest",)),
+        *(st.tuples(one, st.integers(0, 10_000)) for one in leaders),
+    ],
+    suggest_subject=0.9,
+    asked=0.1,
+    not_asked=0.1,
+)
 def test_d5_a_suggestible_newcomer_that_scores_less_only_ever_adds_a_question(example: tuple[Scene, int]) -> set[str]:
     scene, session = example
     routing = scene.decide()
@@ -522,26 +538,40 @@ COMPOSITE = "economics-accounting"
 
 
 @st.composite
-def composite_scenes(draw: st.DrawFn) -> Scene:
-    """A composite, its parts and a neighbour, with evidence and gates of every kind."""
-    strength = st.sampled_from(["strong", "strong", "weak", "none"])
-    found = {}
-    for name in (*PARTS, "finance"):
-        kind = draw(strength)
-        found[name] = () if kind == "none" else draw(strong_evidence(name) if kind == "strong" else weak_evidence(name))
-    own = shaped(COMPOSITE, [draw(strong_weights)], [draw(strong_weights)]) if draw(st.booleans()) else ()
-    failing = [(Gate("last", Outcome.FAIL),)]
-    gates = st.sampled_from([ACTIVE] * 8 + [*FAILING[:2]])
-    final = st.sampled_from([()] * 9 + failing)
-    built = [candidate(name, items, gates=draw(gates), final_gates=draw(final)) for name, items in found.items()]
-    everything = (*found["economics"], *found["accounting"], *own)
-    built.append(
-        candidate(COMPOSITE, everything, composes=PARTS, priority=9, gates=draw(gates), final_gates=draw(final))
+def composite_scenes(draw: st.DrawFn, kind: str) -> Scene:
+    """A composite, its parts and a neighbour: carried by its parts, not carried, stopped by a gate, or anything."""
+    strengths = {
+        "composite": ("strong", "strong"),
+        "stopped": ("strong", "strong"),
+        "parts": draw(st.permutations(("strong", "none"))),
+    }.get(kind) or (
+        draw(st.sampled_from(["strong", "weak", "none"])),
+        draw(st.sampled_from(["strong", "weak", "none"])),
     )
+    found = {"finance": draw(weak_evidence("finance"))}
+    for name, strength in zip(PARTS, strengths, strict=True):
+        drawn = draw(strong_evidence(name)), draw(weak_evidence(name)), ()
+        found[name] = drawn[("strong", "weak", "none").index(strength)]
+    own = shaped(COMPOSITE, [draw(strong_weights)], [draw(strong_weights)])
+    if kind == "parts" or (kind == "anything" and draw(st.booleans())):
+        own = ()
+    everything = (*found["economics"], *found["accounting"], *own)
+    built = [candidate(name, items) for name, items in found.items()]
+    built.append(candidate(COMPOSITE, everything, composes=PARTS, priority=9))
+    if kind in ("stopped", "anything"):
+        index = draw(st.sampled_from([1, 2, 3]))
+        gates = {"gates": draw(st.sampled_from(FAILING))}
+        changes = draw(st.sampled_from([gates, {"final_gates": (Gate("last", Outcome.FAIL),)}]))
+        built[index] = attrs.evolve(built[index], **changes)
     return Scene(tuple(draw(st.permutations(built))))
 
 
-@covering(composite_scenes(), composite=0.1, parts=0.1, stopped=0.1)
+@covering(
+    [composite_scenes(kind) for kind in ("composite", "parts", "stopped", "anything")],
+    composite=0.1,
+    parts=0.1,
+    stopped=0.1,
+)
 def test_a_composite_acts_only_with_parts_that_may_act_and_then_in_their_place(scene: Scene) -> set[str]:
     routing = scene.decide()
     by_name = {item.subject: item for item in scene.candidates}
