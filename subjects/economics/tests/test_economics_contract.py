@@ -60,8 +60,11 @@ def cases() -> tuple[ReadFixture, ...]:
     return read_fixtures(pack().fixtures, runtime().index)
 
 
+AUTO = ManifestState()
+
+
 def infer(
-    task_packet: object, *, manifest_state: ManifestState = ManifestState(), memory: EvidenceMemory | None = None
+    task_packet: object, *, manifest_state: ManifestState = AUTO, memory: EvidenceMemory | None = None
 ) -> RefinementPacket:
     return infer_subject_refinement(
         task_packet,  # type: ignore[arg-type]  # fixtures hold what JSON holds
