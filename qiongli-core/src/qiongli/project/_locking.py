@@ -12,7 +12,6 @@ we poll.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import time
@@ -27,8 +26,8 @@ LOCK_TIMEOUT: Final = 30.0
 _POLL: Final = 0.01
 _ATTEMPTS: Final = 100
 
-#: Folders in which this process has seen the lock exclude a second opening of the file.
-_proved: set[tuple[int, int]] = set()
+#: Devices on which this process has seen the lock exclude a second opening of the file.
+_proved: set[int] = set()
 
 
 class ProjectLock:
@@ -142,8 +141,7 @@ class ProjectLock:
 
     def _prove(self, descriptor: int) -> None:
         """Refuse a folder whose locks are granted but exclude nobody, as on some network file systems."""
-        held = os.fstat(descriptor)
-        key = (held.st_dev, held.st_ino)
+        key = os.fstat(descriptor).st_dev
         if key in _proved:
             return
         second = self._operations.open_lock(self._path)
@@ -153,8 +151,6 @@ class ProjectLock:
             _proved.add(key)
             return
         except OSError as error:
-            if error.errno in (errno.EDEADLK, errno.EACCES, errno.EAGAIN):
-                return
             raise self._unavailable(str(error)) from error
         finally:
             _close(second)

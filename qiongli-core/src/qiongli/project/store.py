@@ -107,7 +107,10 @@ class Store:
             except FileNotFoundError:
                 # The writer moved a staged file between two looks of ours.
                 continue
-            if read_intent(self.project) == intent and self._raw(MEMORY) == snapshot.memory.data:
+            # No two intents are alike, so the same one before and after is one unfinished change.
+            if read_intent(self.project) == intent and (
+                intent is not None or self._raw(MEMORY) == snapshot.memory.data
+            ):
                 return snapshot
             time.sleep(_PAUSE * min(attempt, 10))
         # Writers without a pause; every file is whole in itself.

@@ -1,0 +1,230 @@
+"""A process that dies at any write, sync or rename of any action leaves the old state or the new one, never a mixture."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from project_cases import (
+    Died,
+    DiesAt,
+    FailsAt,
+    LosesPower,
+    Watched,
+    copy_project,
+    make_store,
+    standard_subjects,
+    state_files,
+    suggestion,
+)
+
+from qiongli.errors import EnvironmentBrokenError
+from qiongli.plugins import Catalogue
+from qiongli.project import (
+    _locking,
+    apply_action,
+    apply_guidance,
+    apply_proposal,
+    change_settings,
+    init_project,
+    prune_runs,
+    record_refinement,
+    store_session,
+    subject_status,
+    undo_action,
+)
+from qiongli.project.store import Store, digest
+from qiongli.session import Identifier, SessionState
+
+Act = Callable[[Store, Catalogue], object]
+COMMENTED = b"# mine\r\nactive_subject: auto  # for now\r\nmine: {a: 1}\r\n"
+NOTES = b"Notes of the user.\n"
+
+
+def _prepare(root: Path, subjects: Catalogue) -> None:
+    """A project with a hand-written manifest, guidance of the user's own, a suggestion, a dismissal and a proposal."""
+    (root / ".qiongli/guidance.d").mkdir(parents=True)
+    (root / ".qiongli/guidance_manifest.yaml").write_bytes(COMMENTED)
+    (root / ".qiongli/guidance.d/subject-runtime.md").write_bytes(NOTES)
+    store = make_store(root)
+    record_refinement(root, suggestion("finance", "first"), store=store)
+    apply_action("dismiss", root, "economics", catalogue=subjects, store=store)
+    apply_action("lock", root, "economics", catalogue=subjects, store=store)
+    apply_action("unlock", root, catalogue=subjects, store=store)
+
+
+def _prepare_malformed(root: Path, subjects: Catalogue) -> None:
+    """The same with a memory that is cut off, a manifest that is no YAML and a block that never ends."""
+    _prepare(root, subjects)
+    memory = root / ".qiongli/trace/subject_evidence.json"
+    memory.write_bytes(memory.read_bytes()[:200])
+    (root / ".qiongli/guidance_manifest.yaml").write_bytes(b"active_subject: [")
+    (root / ".qiongli/guidance.d/subject-runtime.md").write_bytes(
+        b"mine\n<!-- qiongli:managed:begin subject-runtime -->\n"
+    )
+
+
+def _prepare_nothing(root: Path, subjects: Catalogue) -> None:
+    """A folder without any state."""
+
+
+def _action(action: str, subject: str | None = None) -> Act:
+    return lambda store, subjects: apply_action(action, store.project.root, subject, catalogue=subjects, store=store)
+
+
+def _apply_proposal(store: Store, subjects: Catalogue) -> object:
+    name = next((store.project.path("proposals")).iterdir()).stem
+    return apply_proposal(name, store.project.root, catalogue=subjects, store=store)
+
+
+CASES: dict[str, tuple[Callable[[Path, Catalogue], None], Act]] = {
+    "confirm": (_prepare, _action("confirm", "finance")),
+    "confirm_first": (_prepare_nothing, _action("confirm", "finance")),
+    "dismiss": (_prepare, _action("dismiss", "finance")),
+    "lock": (_prepare, _action("lock", "economics")),
+    "unlock": (
+        lambda root, subjects: (_prepare(root, subjects), _action("lock", "economics")(make_store(root), subjects)) and None,
+        _action("unlock"),
+    ),
+    "reset": (_prepare, _action("reset")),
+    "reset_malformed": (_prepare_malformed, _action("reset")),
+    "undo": (_prepare, lambda store, subjects: undo_action(store.project.root, catalogue=subjects, store=store)),
+    "init": (_prepare_nothing, lambda store, subjects: init_project(store.project.root, catalogue=subjects, store=store)),
+    "set": (
+        _prepare,
+        lambda store, subjects: change_settings(
+            store.project.root, {"method_lenses": ("finance-lens",)}, catalogue=subjects, store=store
+        ),
+    ),
+    "record": (
+        _prepare,
+        lambda store, subjects: record_refinement(store.project.root, suggestion("finance", "second"), store=store),
+    ),
+    "guidance": (
+        lambda root, subjects: (
+            _prepare(root, subjects),
+            (root / ".qiongli/guidance.d/subject-runtime.md").write_bytes(NOTES),
+        )
+        and None,
+        lambda store, subjects: apply_guidance(store.project.root, catalogue=subjects, store=store),
+    ),
+    "propose": (
+        _prepare,
+        lambda store, subjects: apply_action(
+            "lock", store.project.root, "finance", catalogue=subjects, store=store, propose=True
+        ),
+    ),
+    "apply": (
+        lambda root, subjects: (
+            _prepare(root, subjects),
+            apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root), propose=True),
+        )
+        and None,
+        _apply_proposal,
+    ),
+    "session": (
+        _prepare,
+        lambda store, subjects: store_session(store.project.root, SessionState(Identifier("s1"), turn=3), store=store),
+    ),
+}
+
+
+class Case:
+    """A project before an action and after it."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.subjects = standard_subjects(folder / "packages")
+        prepare, self.act = CASES[name]
+        # Copies take turns at one path: a proposal is bound to the path of its project.
+        self.root = folder / "project"
+        self.root.mkdir()
+        prepare(self.root, self.subjects)
+        self._start = copy_project(self.root, folder / "start")
+        self.old = state_files(self.root)
+        watched = Watched()
+        _locking._proved.clear()
+        self.act(make_store(self.root, watched), self.subjects)
+        self.new = state_files(self.root)
+        self.points = watched.names
+        assert self.new != self.old
+
+    def fresh(self) -> Path:
+        """The project as it was before the action."""
+        # Every process proves once that locks work here; each of ours is to be the first.
+        _locking._proved.clear()
+        shutil.rmtree(self.root)
+        return copy_project(self._start, self.root)
+
+    def check(self, root: Path, at: int) -> str:
+        """Assert that the state is the old or the new one, for readers before recovery and for everybody after it."""
+        where = f"died before operation {at} ({self.points[at] if at < len(self.points) else 'none'})"
+        seen = make_store(root).read()
+        with make_store(root).writing() as change:
+            found = change.snapshot
+        after = state_files(root)
+        assert after in (self.old, self.new), where
+        # A reader that looked before anybody recovered saw the very state that recovery then arrived at.
+        assert seen.manifest.data == found.manifest.data, where
+        assert seen.memory.data == found.memory.data, where
+        assert seen.guidance == found.guidance, where
+        assert not list((root / ".qiongli/.staging").iterdir()), where
+        assert found.memory.content.get("manifest_digest", digest(found.manifest.data)) == digest(found.manifest.data) or (
+            after == self.old
+        ), where
+        return "old" if after == self.old else "new"
+
+
+@pytest.fixture(params=sorted(CASES))
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
+    return Case(request.param, tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork to let a process die")
+def test_killed_at_every_point_every_action_leaves_the_old_or_the_new_state(case: Case) -> None:
+    outcomes = []
+    for at in range(len(case.points)):
+        root = case.fresh()
+        child = os.fork()
+        if child == 0:
+            # Nothing of the parent may be flushed or cleaned up twice.
+            try:
+                case.act(make_store(root, DiesAt(at, lambda: os._exit(137))), case.subjects)
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 137
+        outcomes.append(case.check(root, at))
+    # The change happens once, at one point, and stays.
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert outcomes[0] == "old"
+
+
+def test_when_the_power_goes_at_any_point_the_state_is_the_old_or_the_new_one(case: Case) -> None:
+    for at in range(len(case.points)):
+        root = case.fresh()
+        with pytest.raises(Died):
+            case.act(make_store(root, LosesPower(at)), case.subjects)
+        case.check(root, at)
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EIO])
+def test_a_failing_disk_at_any_point_is_a_structured_error_and_the_old_or_new_state(tmp_path: Path, error: int) -> None:
+    for name in ("confirm", "record", "reset_malformed"):
+        folder = tmp_path / name
+        folder.mkdir()
+        case = Case(name, folder)
+        for at in range(len(case.points)):
+            root = case.fresh()
+            with pytest.raises(EnvironmentBrokenError) as raised:
+                case.act(make_store(root, FailsAt(error, at=at)), case.subjects)
+            assert raised.value.code in {
+                errno.ENOSPC: ("disk_full", "locks_unavailable"),
+                errno.EACCES: ("permission_denied", "locks_unavailable"),
+                errno.EROFS: ("read_only", "locks_unavailable"),
+                errno.EIO: ("write_failed", "locks_unavailable"),
+            }[error]
+            case.check(root, at)
