@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -52,6 +53,24 @@ def test_anything_else_is_refused(text: str) -> None:
 
 
 _DOCUMENT: dict[str, Any] = json.loads(contract_to_json(contract_of()))
+_DOCUMENT["contract"]["body"] = json.loads(_DOCUMENT["contract"]["body"])
+
+
+def _sealed(document: dict[str, Any]) -> str:
+    """The document as stored text, its body a text of its own with the digest that fits."""
+    contract = document["contract"]
+    if isinstance(contract, dict) and "body" in contract:
+        contract["body"] = json.dumps(contract["body"])
+        if contract["body_digest"] == _DOCUMENT["contract"]["body_digest"]:
+            contract["body_digest"] = sha256(contract["body"].encode()).hexdigest()
+    return json.dumps(document)
+
+
+def test_a_body_that_was_changed_by_hand_is_refused_at_once() -> None:
+    document = json.loads(contract_to_json(contract_of()))
+    document["contract"]["body"] += " "
+    with pytest.raises(ContractError):
+        contract_from_json(json.dumps(document))
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -75,7 +94,9 @@ def test_a_value_of_the_wrong_type_or_range_never_becomes_a_contract_that_claims
         parent = parent[key]
     parent[place[-1]] = value
     try:
-        contract = contract_from_json(json.dumps(document))
+        contract = contract_from_json(_sealed(document))
+        assert contract.signals is not None
+        assert contract.suppressors is not None
     except ContractError:
         return
     # What was accepted has the types of the models, and reads back as itself.

@@ -52,10 +52,17 @@ def build_runtime(catalogue: Catalogue, *, hooks: HookCaller | None = None, cach
 @lru_cache(maxsize=1)
 def default_runtime() -> Runtime:
     """The runtime of this machine: what is installed, in the states that the gate and local policy leave it."""
-    from qiongli.plugins import discover, load_hooks
+    from qiongli.plugins.discovery import discover
+    from qiongli.plugins.permission import hook_modules
 
     catalogue = discover()
-    return build_runtime(catalogue, hooks=load_hooks(catalogue), cached=True)
+    hooks = None
+    if hook_modules(catalogue):
+        # Only then is pluggy worth its start-up time.
+        from qiongli.plugins.hooks import load_hooks
+
+        hooks = load_hooks(catalogue)
+    return build_runtime(catalogue, hooks=hooks, cached=True)
 
 
 def infer_subject_refinement(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from qiongli.contract.format import CONTRACT
-from qiongli.contract.models import CONTRACT_FILE, SubjectContract
+from qiongli.contract.models import CONTRACT_FILE, Later, Signal, SubjectContract, Suppressor
 from qiongli.contract.nodes import parse, read_bytes
 from qiongli.contract.problems import Problems
 from qiongli.contract.rules import check_rules, signals, version_is_readable
@@ -68,4 +68,14 @@ def _structure(values: dict[str, Any], digest: str) -> SubjectContract:
         "forbidden_subjects": policy.get("forbidden_subjects", ()),
         "digest": digest,
     }
-    return Converter().structure(plain, SubjectContract)
+    converter = Converter(use_alias=True)
+    # What is being loaded is there already; only stored contracts make their signals later.
+    converter.register_structure_hook_func(
+        lambda found: found == tuple[Signal, ...] | Later[Signal],
+        lambda value, _: converter.structure(value, tuple[Signal, ...]),
+    )
+    converter.register_structure_hook_func(
+        lambda found: found == tuple[Suppressor, ...] | Later[Suppressor],
+        lambda value, _: converter.structure(value, tuple[Suppressor, ...]),
+    )
+    return converter.structure(plain, SubjectContract)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
 
 import attrs
 
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Activation, Dimension
 from qiongli.records.subjects import ActivationStatus
+
+Item = TypeVar("Item")
 
 #: File name of the contract inside a subject's package.
 CONTRACT_FILE: Final = "runtime-subject.yaml"
@@ -94,6 +97,25 @@ class ActivationGate:
     single_dimension: bool = False
 
 
+class Later(Generic[Item]):
+    """Items that are made when they are first asked for: a warm start needs no signal, only the compiled index."""
+
+    def __init__(self, make: Callable[[], tuple[Item, ...]]) -> None:
+        self._make = make
+        self._items: tuple[Item, ...] | None = None
+
+    def items(self) -> tuple[Item, ...]:
+        """The items, made once; raises what making them raises."""
+        if self._items is None:
+            self._items = self._make()
+        return self._items
+
+
+def read_now(items: tuple[Item, ...] | Later[Item]) -> tuple[Item, ...]:
+    """The items, whether they are there already or made now."""
+    return items.items() if isinstance(items, Later) else items
+
+
 @attrs.frozen
 class SubjectContract:
     """A whole contract. All paths are relative to the subject's package, with forward slashes."""
@@ -110,8 +132,8 @@ class SubjectContract:
     subject_skill: str | None = None
     #: Venue slug to path.
     venue_profiles: dict[str, str] = attrs.field(factory=dict)
-    signals: tuple[Signal, ...] = ()
-    suppressors: tuple[Suppressor, ...] = ()
+    _signals: tuple[Signal, ...] | Later[Signal] = attrs.field(default=(), eq=read_now, repr=False)
+    _suppressors: tuple[Suppressor, ...] | Later[Suppressor] = attrs.field(default=(), eq=read_now, repr=False)
     method_lenses: tuple[MethodLens, ...] = ()
     evaluation_pack: str | None = None
     forbidden_subjects: tuple[str, ...] = ()
@@ -121,6 +143,16 @@ class SubjectContract:
     hooks: str | None = None
     #: SHA-256 of the contract's bytes, in hexadecimal digits.
     digest: str = ""
+
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """All signals, in the order of the contract."""
+        return read_now(self._signals)
+
+    @property
+    def suppressors(self) -> tuple[Suppressor, ...]:
+        """All suppressors, in the order of the contract."""
+        return read_now(self._suppressors)
 
     def lens(self, slug: str) -> MethodLens | None:
         """The method lens of that slug, if the subject declares it."""

@@ -7,11 +7,13 @@ error, so that a damaged cache lowers a subject and never raises it.
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any, Final
 
 from qiongli._version import VERSION
 from qiongli.contract.models import (
     ActivationGate,
+    Later,
     MethodLens,
     Pattern,
     RequiredMetrics,
@@ -25,7 +27,7 @@ from qiongli.records.evidence import ACTIVATIONS, DIMENSIONS
 from qiongli.records.subjects import ACTIVATION_STATUSES
 
 #: Changes whenever the stored form does; another form is not read.
-STORED_FORM: Final = 2
+STORED_FORM: Final = 3
 
 #: The order in which the fields of a signal and of a suppressor are stored.
 _SIGNAL: Final = (
@@ -46,19 +48,22 @@ _SUPPRESSOR: Final = ("id", "patterns", "weight", "examples", "near_misses", "re
 def contract_to_json(contract: SubjectContract) -> str:
     """Write a contract as one line of JSON; the same contract gives the same characters.
 
-    Signals, suppressors and patterns, of which there are thousands, are lists without keys; a plain phrase is only
-    its text and line.
+    Signals and suppressors are a JSON text of their own inside it, with its digest: a warm start reads the rest only.
+    There are thousands of patterns, so they are lists without keys; a plain phrase is only its text and line.
     """
     import attrs
 
-    document = attrs.asdict(contract, recurse=False)
-    document["signals"] = [_row(signal) for signal in contract.signals]
-    document["suppressors"] = [_row(suppressor) for suppressor in contract.suppressors]
+    document = attrs.asdict(contract, recurse=False, filter=lambda attribute, _: not attribute.name.startswith("_"))
+    body = _json([[_row(item) for item in items] for items in (contract.signals, contract.suppressors)])
+    document["body"] = body
+    document["body_digest"] = sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
     document["method_lenses"] = [attrs.astuple(lens) for lens in contract.method_lenses]
     document["activation_gate"] = attrs.asdict(contract.activation_gate)
-    return json.dumps(
-        {"form": _form(), "contract": document}, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    )
+    return _json({"form": _form(), "contract": document})
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _form() -> str:
@@ -80,18 +85,60 @@ def _pattern_row(pattern: Pattern) -> list[Any]:
 
 
 def contract_from_json(text: str) -> SubjectContract:
-    """Read what `contract_to_json` wrote; `ContractError` with the code `invalid_stored_contract` for anything else."""
+    """Read what `contract_to_json` wrote; `ContractError` with the code `invalid_stored_contract` for anything else.
+
+    Signals and suppressors are made when they are first asked for; a text that was damaged is refused at once.
+    """
     try:
         document = json.loads(text)
         if document["form"] != _form():
             raise ValueError("another form")
         return _contract(document["contract"])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ContractError(
-            "a stored contract is damaged or of another version",
-            code="invalid_stored_contract",
-            hint="It is rebuilt from the package by itself; remove the cache folder if this message returns.",
-        ) from error
+    except _DAMAGE as error:
+        raise _damaged() from error
+
+
+_DAMAGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+def _damaged() -> ContractError:
+    return ContractError(
+        "a stored contract is damaged or of another version",
+        code="invalid_stored_contract",
+        hint="It is rebuilt from the package by itself; remove the cache folder if this message returns.",
+    )
+
+
+class _Body:
+    """The signals and suppressors of one stored contract, parsed once for both."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._rows: Any = None
+
+    def signals(self) -> tuple[Signal, ...]:
+        try:
+            return tuple(_signal(*item) for item in self._parsed()[0])
+        except _DAMAGE as error:
+            raise _damaged() from error
+
+    def suppressors(self) -> tuple[Suppressor, ...]:
+        try:
+            return tuple(_suppressor(*item) for item in self._parsed()[1])
+        except _DAMAGE as error:
+            raise _damaged() from error
+
+    def _parsed(self) -> Any:
+        if self._rows is None:
+            self._rows = json.loads(self._text)
+        return self._rows
+
+
+def _body(value: Any) -> _Body:
+    text = _text(value["body"])
+    if sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != value["body_digest"]:
+        raise ValueError("the body is another one")
+    return _Body(text)
 
 
 def _text(value: Any) -> str:
@@ -221,6 +268,7 @@ def _gate(value: Any) -> ActivationGate:
 
 
 def _contract(value: Any) -> SubjectContract:
+    body = _body(value)
     return SubjectContract(
         schema_version=_text(value["schema_version"]),
         subject=_text(value["subject"]),
@@ -233,8 +281,8 @@ def _contract(value: Any) -> SubjectContract:
         overlay=_optional(value["overlay"]),
         subject_skill=_optional(value["subject_skill"]),
         venue_profiles={_text(slug): _text(path) for slug, path in value["venue_profiles"].items()},
-        signals=tuple(_signal(*item) for item in value["signals"]),
-        suppressors=tuple(_suppressor(*item) for item in value["suppressors"]),
+        signals=Later(body.signals),
+        suppressors=Later(body.suppressors),
         method_lenses=tuple(_lens(*item) for item in value["method_lenses"]),
         evaluation_pack=_optional(value["evaluation_pack"]),
         forbidden_subjects=_texts(value["forbidden_subjects"]),

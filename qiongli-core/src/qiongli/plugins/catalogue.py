@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from qiongli.contract.models import SubjectContract
+from qiongli.plugins._distributions import Distribution
 from qiongli.records.subjects import Reason, SubjectListing
 
 #: Admission order of the subjects that core knows; pinned ones follow, then all others by distribution name.
@@ -37,6 +38,8 @@ class Catalogue:
     subjects: tuple[CatalogueSubject, ...] = ()
     listings: tuple[SubjectListing, ...] = ()
     warnings: tuple[str, ...] = ()
+    #: The distributions that discovery saw; None for a catalogue that was put together by hand.
+    distributions: tuple[Distribution, ...] | None = None
 
     def get(self, slug: str) -> CatalogueSubject | None:
         """The readable subject of that slug, or None."""

@@ -84,7 +84,7 @@ def discover(
         for row in rows
     ]
     listings.sort(key=lambda row: (row.subject or "", row.distribution, row.location))
-    return Catalogue(tuple(subjects), tuple(listings), warnings)
+    return Catalogue(tuple(subjects), tuple(listings), warnings, distributions)
 
 
 def _reinstall(distribution: Distribution) -> str:

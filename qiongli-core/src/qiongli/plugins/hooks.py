@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -12,9 +11,9 @@ import attrs
 
 from qiongli import hookspecs
 from qiongli.hookspecs import AgentAdapter, BlockingFailure, Request, SignalGroup, ToolSpec, Veto
-from qiongli.plugins._distributions import PLUGINS_GROUP, canonical, installed
 from qiongli.plugins.catalogue import Catalogue, CatalogueSubject
-from qiongli.plugins.policy import Policy, load_policy, plugin_filter
+from qiongli.plugins.permission import hook_modules
+from qiongli.plugins.policy import Policy
 from qiongli.records.evidence import Evidence
 from qiongli.records.resources import ResourceRef
 
@@ -220,34 +219,15 @@ def _bind(implementation: pluggy.HookImpl) -> Callable[..., Any]:
 def load_hooks(
     catalogue: Catalogue, *, environment: Mapping[str, str] | None = None, policy: Policy | None = None
 ) -> HookCaller | None:
-    """The hooks of what may run code here, or None when nothing may.
-
-    Distributions in `qiongli.plugins` run once installed, unless they are blocked or outside `QIONGLI_PLUGINS`. A
-    subject's `hooks` module runs only when its distribution is allowed here and the subject is active.
-    """
-    environment = os.environ if environment is None else environment
-    policy = load_policy() if policy is None else policy
-    permitted = plugin_filter(environment, policy)
-    modules: list[tuple[str, str, int]] = []
-    for subject in catalogue.subjects:
-        name = subject.listing.distribution
-        allowed = canonical(name) in policy.allowed and permitted(name)
-        if subject.contract.hooks and allowed and subject.listing.state == "active":
-            modules.append((f"{subject.root.name}.{subject.contract.hooks}", name, subject.priority))
-    for distribution in installed()[0]:
-        if permitted(distribution.name) and not policy.problem:
-            modules += [
-                (entry.value, distribution.name, 1_000)
-                for entry in distribution.entry_points
-                if entry.group == PLUGINS_GROUP
-            ]
+    """The hooks of what may run code here, or None when nothing may."""
+    modules = hook_modules(catalogue, environment=environment, policy=policy)
     if not modules:
         return None
     caller = HookCaller()
     for subject in catalogue.subjects:
         caller.register(ContractSubject(subject), f"contract:{subject.contract.subject}", subject.priority)
-    for module, name, priority in modules:
-        caller.import_plugin(module, name, priority)
+    for module in modules:
+        caller.import_plugin(module.module, module.distribution, module.priority)
     return caller
 
 
