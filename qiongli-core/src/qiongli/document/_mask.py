@@ -1,4 +1,4 @@
-"""What of a field is not subject text: code, addresses, paths, Qiongli's own guidance and packets; references are context.
+"""What of a field is not subject text: code, addresses, paths, Qiongli's own guidance; references are context.
 
 Masked characters become spaces, so that offsets stay those of the original.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from qiongli.patterns import LazyPattern
+
 _MASKED: Final = tuple(
-    re.compile(pattern, flags)
+    LazyPattern(pattern, flags)
     for pattern, flags in (
         (r"<!--\s*qiongli:begin.*?(?:<!--\s*qiongli:end.*?-->|\Z)", re.DOTALL | re.IGNORECASE),
         (r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE),
@@ -26,13 +28,15 @@ _MASKED: Final = tuple(
 #: Texts shorter than this that hold none of these characters have nothing to mask.
 _HINTS: Final = re.compile(r"[`~/@\\<]|\.\w|://|www")
 
-_REFERENCES: Final = re.compile(
+_REFERENCES: Final = LazyPattern(
     r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\d{1,2}\.?[ \t]+)?(?:\*\*)?"
     r"(?:references|bibliography|works cited|literature cited|reference list|参考文献|參考文獻)(?:\*\*)?[ \t]*:?[ \t]*$"
     r"|\\begin\{thebibliography\}|\\bibliography\{",
     re.IGNORECASE | re.MULTILINE,
 )
-_AFTER_REFERENCES: Final = re.compile(
+#: One of these stands in every heading of a reference list.
+_REFERENCE_WORDS: Final = ("reference", "bibliography", "works cited", "literature cited", "参考文献", "參考文獻")
+_AFTER_REFERENCES: Final = LazyPattern(
     r"^[ \t]*(?:#{1,6}[ \t]*)?(?:appendix|appendices|附录)\b.*$|\\end\{thebibliography\}|\\appendix\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -49,6 +53,9 @@ def mask(text: str) -> str:
 
 def reference_span(text: str) -> tuple[int, int] | None:
     """The half-open range of the reference list, or None; only a heading on a line of its own begins one."""
+    lowered = text.casefold()
+    if not any(word in lowered for word in _REFERENCE_WORDS):
+        return None
     heading = None
     for heading in _REFERENCES.finditer(text):  # noqa: B007  # the last heading is the list
         pass

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from typing import Final
 
 from qiongli.document import Tokens
+from qiongli.patterns import LazyPattern
 
 _USING: Final = (
     r"use|uses|employ|employs|apply|applies|adopt|adopts|run|conduct|conducts|perform|performs|implement|implements|rely|"
@@ -22,7 +23,7 @@ _USING: Final = (
 )
 _AUXILIARY: Final = r"(?:do|does|did|will|would|can|could|should|shall|may|might|need)"
 _NOT: Final = r"(?:\s+not|n['’]t)"
-_NEGATION: Final = re.compile(
+_NEGATION: Final = LazyPattern(
     rf"\b{_AUXILIARY}{_NOT}\s+(?:\w+ly\s+|also\s+)?(?:{_USING})\b"
     rf"|\b(?:is|are|was|were|be|being|am){_NOT}\s+(?=(?:an?|the|about|based|concerned|related|using|any|in|for|meant|our)\b)"
     rf"|\b(?:has|have|had){_NOT}\s+(?:been\s+)?(?:used|employed|applied|run|estimated|studied|considered)\b"
@@ -38,13 +39,13 @@ _NEGATION: Final = re.compile(
     r"|并非|不是|而非|不属|无关",
     re.IGNORECASE,
 )
-_EXCEPTION: Final = re.compile(
+_EXCEPTION: Final = LazyPattern(
     r"\bnot\s+(?:only|just|merely|simply|least|surprisingly|to\s+mention)\b|\bcannot\s+(?:rule\s+out|reject|exclude)\b|"
     r"\bnot\s+without\b|\bwithout\s+(?:loss|doubt)\b|不仅|不但|不只|不得不|不无",
     re.IGNORECASE,
 )
 #: What ends the reach of a negation before the match: a clause's end, a contrast, a new subject with its verb.
-_END_OF_REACH: Final = re.compile(
+_END_OF_REACH: Final = LazyPattern(
     r"[;!?。；！？，]|[.:]\s|\n\s*\n|[()]"
     r"|\b(?:but|however|yet|whereas|although|though|while|because|instead(?!\s+of)|rather(?!\s+than))\b"
     r"|,\s*(?:and\s+|so\s+|then\s+)?(?:we|this|it|they|i|our|the\s+(?:paper|study|authors?))\b"
@@ -55,7 +56,7 @@ _END_OF_REACH: Final = re.compile(
 #: How far, in characters, a negation may stand before what it denies.
 _REACH: Final = 200
 
-_DENIED_AFTER: Final = re.compile(
+_DENIED_AFTER: Final = LazyPattern(
     rf"\s*(?:\w+\s+){{0,3}}?(?:is|are|was|were|has|have|will|would|can|could|should){_NOT}\s+(?:be\s+|been\s+)?"
     r"(?:used|employed|applied|needed|required|considered|studied|run|conducted|estimated|performed|involved|relevant|part|"
     r"our|the\s+(?:topic|subject|focus|method|point|question)|what)\b"
