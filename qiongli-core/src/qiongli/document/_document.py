@@ -18,27 +18,19 @@ DEFAULT_LIMIT: Final = 1_048_576
 #: Fields that identify or configure; they are never subject text.
 NOT_TEXT: Final = frozenset(
     {
-        "task_id",
-        "id",
-        "run_id",
-        "doi",
-        "url",
-        "path",
-        "file",
-        "cwd",
-        "paper_type",
-        "language",
-        "lang",
-        "schema_version",
-        "answers",
-        "budget",
-        "created_at",
-        "date",
-        "author",
-        "authors",
-        "email",
-        "category",
-        "name",
+        *("task_id", "id", "run_id", "doi", "url", "path", "file", "cwd", "paper_type", "language", "lang"),
+        *(
+            "schema_version",
+            "answers",
+            "budget",
+            "created_at",
+            "date",
+            "author",
+            "authors",
+            "email",
+            "category",
+            "name",
+        ),
     }
 )
 

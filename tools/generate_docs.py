@@ -1,0 +1,20 @@
+"""Run every generator of this folder; `--check` makes them compare instead of write, and fails if one would change."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def main() -> None:
+    """Run them all, so that every stale page is named at once."""
+    scripts = sorted(path for path in FOLDER.glob("generate_*.py") if path.name != "generate_docs.py")
+    results = [subprocess.run([sys.executable, str(path), *sys.argv[1:]], check=False).returncode for path in scripts]
+    sys.exit(1 if any(results) else 0)
+
+
+if __name__ == "__main__":
+    main()
