@@ -362,7 +362,7 @@ GATES = (
         "        return Gate(name, Outcome.PASS, (reason,))",
     ),
     Mutant(
-        "any answer passes", "safety.py", "    if outcome is Outcome.PASS:\n", "    if outcome is not Outcome.FAIL:\n"
+        "any answer passes", "safety.py", "    return Gate(name, outcome)\n", "    return Gate(name, Outcome.PASS)\n"
     ),
     Mutant(
         "a missing gate passes",
