@@ -51,7 +51,8 @@ _TAG_CATEGORIES: Final = {
 }
 
 _KEYS: Final = (
-    "name", "id", "subject_under_test", "category", "description", "task_packet", "manifest", "memory", "expected", "tags",
+    "name", "id", "subject_under_test", "category", "description", "task_packet", "manifest", "memory", "expected",
+    "tags",
 )  # fmt: skip
 _EXPECTED_KEYS: Final = (
     "decision", "primary_subject", "suggest_subjects", "allowed_neighbor_subjects", "forbidden_subjects",

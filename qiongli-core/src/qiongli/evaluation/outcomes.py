@@ -258,7 +258,8 @@ def deciding_evidence(packet: RefinementPacket, subjects: Iterable[str] = ()) ->
         if len(snippet) > _SNIPPET:
             snippet = snippet[:_SNIPPET] + "…"
         role = "" if item.role == "signal" else f"{item.role}, "
-        line = f"{item.signal_id} ({role}{item.polarity}, {item.activation}, {item.weight / SCALE:.2f}) {item.field}: {snippet!r}"
+        what = f"{role}{item.polarity}, {item.activation}, {item.weight / SCALE:.2f}"
+        line = f"{item.signal_id} ({what}) {item.field}: {snippet!r}"
         if line not in lines:
             lines.append(line)
     if len(lines) > EVIDENCE_LINES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 import attrs
@@ -23,12 +24,121 @@ _SHINGLE: Final = 3
 
 #: Words of research prose that make nothing near.
 _GENERIC: Final = frozenset(
-    "a about across after against all among an analyse analysis analyze and approach are article as at author based be "
-    "before between by can case change data design did do effect effects empirical estimate estimates estimation "
-    "evidence for from group groups had has have high how in into is it its large level levels low measure measures "
-    "method methods model models more new of on one or our over paper period rate rates research result results sample "
-    "set show small study studies test tests than that the their these this time to two under use used using value "
-    "values variable was we were what when which with within without year years no not".split()
+    [
+        "a",
+        "about",
+        "across",
+        "after",
+        "against",
+        "all",
+        "among",
+        "an",
+        "analyse",
+        "analysis",
+        "analyze",
+        "and",
+        "approach",
+        "are",
+        "article",
+        "as",
+        "at",
+        "author",
+        "based",
+        "be",
+        "before",
+        "between",
+        "by",
+        "can",
+        "case",
+        "change",
+        "data",
+        "design",
+        "did",
+        "do",
+        "effect",
+        "effects",
+        "empirical",
+        "estimate",
+        "estimates",
+        "estimation",
+        "evidence",
+        "for",
+        "from",
+        "group",
+        "groups",
+        "had",
+        "has",
+        "have",
+        "high",
+        "how",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "large",
+        "level",
+        "levels",
+        "low",
+        "measure",
+        "measures",
+        "method",
+        "methods",
+        "model",
+        "models",
+        "more",
+        "new",
+        "of",
+        "on",
+        "one",
+        "or",
+        "our",
+        "over",
+        "paper",
+        "period",
+        "rate",
+        "rates",
+        "research",
+        "result",
+        "results",
+        "sample",
+        "set",
+        "show",
+        "small",
+        "study",
+        "studies",
+        "test",
+        "tests",
+        "than",
+        "that",
+        "the",
+        "their",
+        "these",
+        "this",
+        "time",
+        "to",
+        "two",
+        "under",
+        "use",
+        "used",
+        "using",
+        "value",
+        "values",
+        "variable",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "which",
+        "with",
+        "within",
+        "without",
+        "year",
+        "years",
+        "no",
+        "not",
+    ]
 )
 
 
@@ -96,7 +206,8 @@ def examine_pack(cases: Sequence[ReadFixture], contract: SubjectContract) -> Pac
 def _vocabulary(contract: SubjectContract) -> frozenset[str]:
     """The telling words of all patterns, as tokens; pairs of characters for Chinese, joined."""
     words: set[str] = set()
-    patterns = [pattern for item in (*contract.signals, *contract.suppressors) for pattern in item.patterns]
+    patterns = [pattern for signal in contract.signals for pattern in signal.patterns]
+    patterns += [pattern for suppressor in contract.suppressors for pattern in suppressor.patterns]
     for pattern in patterns:
         if pattern.kind == "regex":
             continue
@@ -110,7 +221,7 @@ def _vocabulary(contract: SubjectContract) -> frozenset[str]:
 
 
 def _pairs(tokens: Sequence[str]) -> Iterable[str]:
-    return (first + second for first, second in zip(tokens, tokens[1:], strict=False) if not (first + second).isascii())
+    return (first + second for first, second in pairwise(tokens) if not (first + second).isascii())
 
 
 def _shares_chinese(words: Sequence[str], vocabulary: frozenset[str]) -> bool:

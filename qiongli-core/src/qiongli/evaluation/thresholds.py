@@ -84,7 +84,8 @@ def _share(metric: str, share: Proportion, required: float) -> ThresholdResult:
         return ThresholdResult(metric, "fail", message, required, share.value, further_cases=1)
     passed = share.reaches(required)
     relation = "reaches" if passed else "is below"
-    message = f"{metric} {share.value:.3f} {relation} {required:g} ({share.successes} of {share.n}; 95 % bounds {share.low:.3f} to {share.high:.3f})"
+    bounds = f"{share.successes} of {share.n}; 95 % bounds {share.low:.3f} to {share.high:.3f}"
+    message = f"{metric} {share.value:.3f} {relation} {required:g} ({bounds})"
     return ThresholdResult(metric, "pass" if passed else "fail", message, required, share.value)
 
 
@@ -117,7 +118,8 @@ def enough_near_misses(count: int, required: int = REQUIRED_NEAR_MISSES) -> Thre
     """Whether the near misses are many enough to rule out too high a rate of false positives."""
     further = max(0, required - count)
     outcome: ThresholdOutcome = "insufficient_evidence" if further else "pass"
-    message = f"{count} near misses that count; {required} are needed to rule out a rate above {EXCLUDED_FALSE_POSITIVE_RATE:.0%}"
+    message = f"{count} near misses that count; {required} are needed to rule out a false-positive rate above "
+    message += f"{EXCLUDED_FALSE_POSITIVE_RATE:.0%}"
     if further:
         message += f": {further} further ones are missing"
     return ThresholdResult("near_misses", outcome, message, required, count, further)
