@@ -102,7 +102,7 @@ def _read_values(data: bytes) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 _SIMPLE_LINE: Final = re.compile(
-    r"(?P<key>[A-Za-z_][A-Za-z0-9_]*):[ \t]+(?P<value>[^#\s].*?)(?:[ \t]+#.*)?[ \t]*\Z|[ \t]*(?:#.*)?\Z"
+    r"(?P<key>[A-Za-z_][A-Za-z0-9_]*):[ ]+(?P<value>[^#\s].*?)(?:[ ]+#.*)?[ ]*\Z|[ ]*(?:#.*)?\Z"
 )
 #: Scalars that YAML 1.1, YAML 1.2 and a text editor read alike; anything else is left to the real parser.
 _SIMPLE_SCALAR: Final = re.compile(
@@ -120,7 +120,7 @@ def read_simple(text: str) -> tuple[dict[str, Any], dict[str, int]] | None:
     """
     values: dict[str, Any] = {}
     lines: dict[str, int] = {}
-    if not text.isprintable() and re.search(r"[^\x20-\x7e\n\r\t\xa0-\ud7ff\ue000-\ufefe]|[\x85\u2028\u2029]", text):
+    if not text.isprintable() and re.search(r"[^\x20-\x7e\n\r\xa0-\ud7ff\ue000-\ufefe]|[\x85\u2028\u2029]", text):
         return None
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         match = _SIMPLE_LINE.match(line)
