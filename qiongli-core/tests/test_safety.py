@@ -91,7 +91,7 @@ class TestPrecheck:
 class TestGates:
     """Anything but an explicit pass is a fail."""
 
-    @pytest.mark.parametrize("outcome", NO_PASSES, ids=repr)
+    @pytest.mark.parametrize("outcome", NO_PASSES, ids=[str(number) for number in range(len(NO_PASSES))])
     def test_e3_only_the_pass_itself_passes(self, outcome: Any) -> None:
         assert not eligibility((*ACTIVE, Gate("more", outcome))).eligible
 
@@ -115,6 +115,11 @@ class TestGates:
         verdict = eligibility(value)
         assert not verdict.eligible
         assert verdict.reasons
+
+    @pytest.mark.parametrize("value", [None, "state", True, Outcome.PASS, object()])
+    def test_e3_one_unreadable_gate_among_passes_fails(self, value: Any) -> None:
+        assert not eligibility((*ACTIVE, value)).eligible
+        assert not eligibility((value, *ACTIVE)).eligible
 
     def test_a_required_gate_that_was_not_run_has_failed(self) -> None:
         assert eligibility(ACTIVE).eligible
