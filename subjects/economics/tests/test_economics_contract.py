@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
-import attrs
 import pytest
 
 from qiongli.contract import load_contract, validate_package
 from qiongli.contract.models import SubjectContract
+from qiongli.evaluation.catalogue import MeasuringRuntime, as_subject, infer_with, measuring_runtime, switched_on
 from qiongli.evaluation.coverage import signal_coverage
 from qiongli.evaluation.documents import ReadFixture, read_fixtures
 from qiongli.evaluation.fixtures import REQUIRED_CATEGORIES
 from qiongli.evaluation.packs import Pack, load_pack
 from qiongli.evaluation.quality import PackQuality, examine_pack
 from qiongli.evaluation.runner import run_fixture
-from qiongli.plugins import Catalogue, discover
+from qiongli.plugins.catalogue import CatalogueSubject
 from qiongli.records.packet import RefinementPacket
-from qiongli.records.project import EvidenceMemory, ManifestState
-from qiongli.runtime import Runtime, build_runtime, infer_subject_refinement
+from qiongli.records.project import ManifestState
 from qiongli.signals.auditing import audit_contract
 
 PACKAGE = Path(__file__).parents[1] / "src" / "qiongli_subject_economics"
@@ -37,22 +37,20 @@ def pack() -> Pack:
 
 
 @lru_cache(maxsize=1)
-def runtime() -> Runtime:
-    """Economics and finance as installed, both switched on: what the gate measures, whatever their records say."""
-    found = discover(environment={})
-    subjects = tuple(
-        attrs.evolve(
-            subject,
-            listing=attrs.evolve(subject.listing, state="active", reasons=()),
-            available_lenses=frozenset(
-                lens.slug for lens in subject.contract.method_lenses if (subject.root / lens.pack).is_file()
-            ),
-        )
-        for subject in found.subjects
-        if subject.contract.subject in ("economics", "finance")
-    )
-    assert "economics" in {subject.contract.subject for subject in subjects}
-    return build_runtime(Catalogue(subjects))
+def subjects() -> tuple[CatalogueSubject, ...]:
+    """Economics and, where it is installed, finance, both switched on, in their order of admission."""
+    found = [as_subject(contract(), PACKAGE)]
+    # The spec of a top-level package is found without importing it.
+    finance = find_spec("qiongli_subject_finance")
+    if finance is not None and finance.submodule_search_locations:
+        root = Path(next(iter(finance.submodule_search_locations)))
+        found.append(as_subject(load_contract(root / "runtime-subject.yaml"), root))
+    return tuple(switched_on(subject) for subject in found)
+
+
+@lru_cache(maxsize=1)
+def runtime() -> MeasuringRuntime:
+    return measuring_runtime(subjects())
 
 
 @lru_cache(maxsize=1)
@@ -60,18 +58,8 @@ def cases() -> tuple[ReadFixture, ...]:
     return read_fixtures(pack().fixtures, runtime().index)
 
 
-AUTO = ManifestState()
-
-
-def infer(
-    task_packet: object, *, manifest_state: ManifestState = AUTO, memory: EvidenceMemory | None = None
-) -> RefinementPacket:
-    return infer_subject_refinement(
-        task_packet,  # type: ignore[arg-type]  # fixtures hold what JSON holds
-        manifest_state=manifest_state,
-        memory=memory,
-        runtime=runtime(),
-    )
+def route(text: str) -> RefinementPacket:
+    return infer_with(runtime())(text, manifest_state=ManifestState(), memory=None)
 
 
 class TestContract:
@@ -116,7 +104,7 @@ class TestPack:
     @pytest.mark.parametrize("category", REQUIRED_CATEGORIES)
     def test_the_router_answers_every_case_as_expected(self, category: str) -> None:
         outcomes = [
-            run_fixture(fixture, infer, forbidden=contract().forbidden_subjects)
+            run_fixture(fixture, infer_with(runtime()), forbidden=contract().forbidden_subjects)
             for fixture in pack().fixtures
             if fixture.category == category
         ]
@@ -137,7 +125,7 @@ class TestPack:
 
 class TestMustRoute:
     def test_a_design_for_another_field_is_lent(self) -> None:
-        packet = infer(
+        packet = route(
             "a staggered difference-in-differences design for a school-meals reform, for a public-health journal"
         )
         assert packet.decision == "borrow_lens"
@@ -146,14 +134,14 @@ class TestMustRoute:
         ]
 
     def test_a_verb_in_capitals_is_no_acronym(self) -> None:
-        assert infer("WHAT DID THE PARTICIPANTS SAY?").decision == "no_subject"
+        assert route("WHAT DID THE PARTICIPANTS SAY?").decision == "no_subject"
 
     def test_two_independent_dimensions_suggest_economics_with_its_lens(self) -> None:
-        packet = infer("We structurally estimate labor supply near retirement.")
+        packet = route("We structurally estimate labor supply near retirement.")
         assert (packet.decision, packet.primary_subject) == ("suggest_subject", "economics")
         assert list(packet.method_lenses) == ["structural-estimation"]
 
     def test_a_classification_code_needs_the_letters_jel(self) -> None:
-        with_code = infer("Unemployment insurance for fishermen. JEL: J65")
-        without = infer("Unemployment insurance for fishermen. Room J65")
+        with_code = route("Unemployment insurance for fishermen. JEL: J65")
+        without = route("Unemployment insurance for fishermen. Room J65")
         assert (with_code.decision, without.decision) == ("suggest_subject", "no_subject")
