@@ -82,6 +82,7 @@ class SignalIndex:
         self.rules = rules
         self.trie = trie
         self._subjects = subjects
+        self._symbols: dict[int, tuple[int, str, int]] = {}
         self._near: dict[int, frozenset[tuple[str, ...]]] = {}
         self._regexes: list[tuple[int, Any]] = [
             (number, None) for number, rule in enumerate(rules) if rule.kind == "regex"
@@ -143,6 +144,13 @@ class SignalIndex:
 
     def _accepts(self, number: int, field: DocumentField, first: int, last: int) -> bool:
         rule = self.rules[number]
+        symbols = self._symbols.get(number)
+        if symbols is None:
+            symbols = self._symbols[number] = _symbols(rule.text)
+        if symbols[1] and not _has_symbols(
+            field.text, field.tokens.starts[first], field.tokens.ends[last - 1], symbols
+        ):
+            return False
         if rule.kind != "acronym":
             return True
         text = field.text[field.tokens.starts[first] : field.tokens.ends[last - 1]]
@@ -209,6 +217,32 @@ def _phrase_forms(words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     if not words:
         return ()
     return tuple((*words[:-1], last) for last in _plural.forms(words[-1]))
+
+
+#: Symbols that tell terms apart although normalisation drops them: C++ is not C, R&D is not "R D".
+_TELLING: Final = frozenset("+&#@%$*")
+
+
+def _symbols(pattern: str) -> tuple[int, str, int]:
+    """The telling symbols of a pattern: how many stand before its first word, all of them, and how many after its last.
+
+    A dot counts only where it opens the pattern, as in .NET.
+    """
+    words = [index for index, character in enumerate(pattern) if character.isalnum()]
+    if not words:
+        return 0, "", 0
+    opening = "".join(character for character in pattern[: words[0]] if character in _TELLING or character == ".")
+    inside = "".join(character for character in pattern[words[0] : words[-1] + 1] if character in _TELLING)
+    closing = "".join(character for character in pattern[words[-1] + 1 :] if character in _TELLING)
+    return len(opening), opening + inside + closing, len(closing)
+
+
+def _has_symbols(text: str, start: int, end: int, symbols: tuple[int, str, int]) -> bool:
+    """Whether the original characters of a match have the pattern's telling symbols, in order."""
+    opening, wanted, closing = symbols
+    before = text[max(0, start - opening) : start]
+    found = before + text[start : end + closing]
+    return "".join(sign for sign in found if sign in _TELLING or (sign == "." and sign in wanted)) == wanted
 
 
 def _sentence_ends(field: DocumentField, first: int, last: int) -> bool:

@@ -1,0 +1,136 @@
+"""Benchmarks, printed as ratios measured in one run; they judge nothing.
+
+Whole processes are compared with `python -c pass`, an inference with a plain split of the same text into words. CPU
+time is user plus system time of the child; the median of several runs, taken in turns, is what counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import attrs
+
+from qiongli.contract.models import Pattern, Signal, SubjectContract
+from qiongli.document import read_document
+from qiongli.records._units import Ppm
+from qiongli.runtime import default_runtime, infer_subject_refinement
+from qiongli.signals import compile_index
+
+#: What is aimed at, for the reader to compare with: name to ratio.
+AIMS = {"--version": 2, "subject list": 12, "route of one abstract": 15, "subject status": 12}
+
+ABSTRACT = (
+    "We study how firms adjust their capital structure when the cost of external finance rises. Using "
+    "panel data on manufacturing plants and a matched sample of lenders, we document that leverage falls "
+    "by a third of a standard deviation within two years of a tightening in credit supply. The response "
+    "is concentrated among firms with short maturities and few tangible assets, and it is larger where "
+    "relationship lending is thin. A model with a collateral constraint and costly equity issuance "
+    "reproduces these facts and implies that a tenth of the decline in aggregate investment is due to the "
+    "reallocation of capital between constrained and unconstrained firms. Event windows around rating "
+    "changes confirm that bond spreads react before loan terms do. We discuss what this means for the "
+    "design of macroprudential policy, and show that a countercyclical buffer would have halved the loss. "
+    "The results hold when we exclude the smallest firms, use alternative measures of distance to "
+    "default, or instrument credit supply with the exposure of lenders to distant housing markets. They "
+    "do not depend on the choice of the sample period either, nor on how we treat firms that leave the "
+    "sample."
+)
+
+
+def cpu_of(command: Sequence[str], environment: dict[str, str]) -> float:
+    before = os.times()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+    after = os.times()
+    return (after.children_user - before.children_user) + (after.children_system - before.children_system)
+
+
+def processes(runs: int = 9) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "QIONGLI_CACHE_DIR": f"{folder}/cache", "QIONGLI_CONFIG_DIR": f"{folder}/config"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        command = str(Path(sys.executable).with_name("qiongli"))
+        commands = {
+            "python -c pass": [sys.executable, "-c", "pass"],
+            "--version": [command, "--version"],
+            "subject list": [command, "subject", "list"],
+            "subject status": [command, "subject", "status", "--cwd", folder],
+            "route of one abstract": [command, "route", "--text", ABSTRACT],
+        }
+        times: dict[str, list[float]] = {name: [] for name in commands}
+        for run in range(runs + 1):
+            for name, arguments in commands.items():
+                spent = cpu_of(arguments, environment)
+                if run:  # the first one warms the caches
+                    times[name].append(spent)
+    base = statistics.median(times.pop("python -c pass"))
+    print(f"whole processes, CPU relative to `python -c pass` ({base * 1000:.0f} ms), median of {runs}:")
+    for name, spent in times.items():
+        print(f"  {name:<24} {statistics.median(spent) / base:5.1f}x   (aim: at most {AIMS[name]}x)")
+
+
+def median_of(function: Callable[[], object], runs: int) -> float:
+    spent = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        function()
+        spent.append(time.perf_counter() - start)
+    return statistics.median(spent)
+
+
+def inference() -> None:
+    runtime = default_runtime()
+    text = ABSTRACT[:1_200]
+    infer_subject_refinement(text, runtime=runtime)
+    one = median_of(lambda: infer_subject_refinement(text, runtime=runtime), 200)
+    base = median_of(lambda: re.findall(r"\w+", text.casefold()), 200)
+    print(
+        f"\none inference of {len(text)} characters: median {one * 1000:.2f} ms (aim: at most 1 ms), {one / base:.0f}x"
+    )
+    print("  the plain split of the same text into words (aim: at most 20x)")
+
+    print("\nlinear in the size of the text (plain words and some signals):")
+    for factor in (1, 16, 256):
+        long = ((ABSTRACT + " ") * 4 * factor)[: 4_000 * factor]
+        spent = median_of(lambda long=long: infer_subject_refinement(long, runtime=runtime), 5)  # type: ignore[misc]
+        print(f"  {len(long):>9} characters: {spent * 1e9 / len(long):8.0f} ns a character")
+
+
+def patterns() -> None:
+    words = sorted({word for word in re.findall(r"[a-z]+", ABSTRACT.casefold()) if len(word) > 3})
+    document = read_document(ABSTRACT)
+    print("\ndetection with more patterns (aim: at most 4x from 1,000 to 100,000):")
+    first = 0.0
+    for number in (1_000, 10_000, 100_000):
+        texts = (
+            f"{words[index % len(words)]} {words[(index // len(words)) % len(words)]} term{index}"
+            for index in range(number)
+        )
+        signal = Signal(
+            "many.method.all",
+            "many",
+            "method",
+            "all",
+            Ppm(100_000),
+            "subject",
+            tuple(Pattern("phrase", text) for text in texts),
+            (),
+            (),
+        )
+        contract = SubjectContract("1.0", "many", "Many", "candidate", signals=(signal,))
+        index = compile_index([attrs.evolve(contract, digest=str(number))])
+        spent = median_of(lambda index=index: index.detect(document), 50)  # type: ignore[misc]
+        first = first or spent
+        print(f"  {number:>7} patterns: {spent * 1e6:6.0f} µs, {spent / first:.1f}x")
+
+
+if __name__ == "__main__":
+    processes()
+    inference()
+    patterns()
