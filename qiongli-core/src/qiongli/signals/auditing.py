@@ -1,47 +1,57 @@
-"""Executing a contract: every example must trigger its own signal, and no near miss may."""
+"""Executing a contract: examples must trigger, near misses must not, patterns may be neither shared nor too common."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from importlib.resources import files
+
 import attrs
 
-from qiongli.contract.models import Signal, SubjectContract, Suppressor
+from qiongli.contract.models import CONTRACT_FILE, Pattern, Signal, SubjectContract, Suppressor
 from qiongli.document import normal_form, read_document
 from qiongli.errors import ContractError, QiongliError
 from qiongli.signals.index import SignalIndex, compile_index
 
 
 def audit_contract(contract: SubjectContract) -> tuple[QiongliError, ...]:
-    """Every example that does not trigger its signal, every near miss that does, and patterns that collide."""
-    problems: list[QiongliError] = []
+    """Everything that executing the contract's own texts and looking at its patterns finds wrong with it.
+
+    Codes: `example_misses`, `near_miss_triggers`, `pattern_empty`, `pattern_collides` (two ids with one normal form)
+    and `pattern_too_common` (one token among the most frequent words, without a justification).
+    """
     index = compile_index([attrs.evolve(contract, digest="audit")])
-    audited: tuple[Signal | Suppressor, ...] = (*contract.signals, *contract.suppressors)
-    for item in audited:
-        for example in item.examples:
-            if not _triggers(index, item.id, example):
-                problems.append(
-                    _problem(item.id, item.line, "example_misses", f"the example {example!r} does not trigger it")
-                )
-        for near_miss in item.near_misses:
-            if _triggers(index, item.id, near_miss):
-                problems.append(
-                    _problem(item.id, item.line, "near_miss_triggers", f"the near miss {near_miss!r} triggers it")
-                )
-    seen: dict[tuple[object, ...], str] = {}
-    for signal in contract.signals:
-        for pattern in signal.patterns:
-            form = (
-                (pattern.kind == "regex", *normal_form(pattern.text))
-                if pattern.kind != "regex"
-                else (True, pattern.text)
-            )
-            other = seen.setdefault(form, signal.id)
-            if other != signal.id:
-                problems.append(
-                    _problem(
-                        item.id, pattern.line, "pattern_collides", f"the pattern {pattern.text!r} is {other}'s too"
-                    )
-                )
+    items: tuple[Signal | Suppressor, ...] = (*contract.signals, *contract.suppressors)
+    problems: list[QiongliError] = []
+    for item in items:
+        problems += _executed(index, item)
+        problems += _patterns(item)
+    problems += _collisions(contract.signals)
     return tuple(problems)
+
+
+def collisions_between(contracts: Iterable[SubjectContract]) -> tuple[str, ...]:
+    """Normal forms that several subjects claim, as sentences; allowed, because a term may belong to two fields."""
+    owners: dict[tuple[str, ...], set[str]] = {}
+    for contract in contracts:
+        for signal in contract.signals:
+            for pattern in signal.patterns:
+                if pattern.kind != "regex":
+                    owners.setdefault(normal_form(pattern.text), set()).add(signal.id)
+    return tuple(
+        f"{' '.join(form)!r} is a pattern of {', '.join(sorted(ids))}"
+        for form, ids in sorted(owners.items())
+        if len({identifier.partition(".")[0] for identifier in ids}) > 1
+    )
+
+
+def _executed(index: SignalIndex, item: Signal | Suppressor) -> Iterable[QiongliError]:
+    for example in item.examples:
+        if not _triggers(index, item.id, example):
+            yield _problem(item.id, item.line, "example_misses", f"the example {example!r} does not trigger it")
+    for near_miss in item.near_misses:
+        if _triggers(index, item.id, near_miss):
+            yield _problem(item.id, item.line, "near_miss_triggers", f"the near miss {near_miss!r} triggers it")
 
 
 def _triggers(index: SignalIndex, identifier: str, text: str) -> bool:
@@ -50,5 +60,53 @@ def _triggers(index: SignalIndex, identifier: str, text: str) -> bool:
     )
 
 
-def _problem(identifier: str, line: int, code: str, message: str) -> QiongliError:
-    return ContractError(f"{identifier}: {message}", code=code, place=f"line {line}" if line else identifier)
+def _patterns(item: Signal | Suppressor) -> Iterable[QiongliError]:
+    for pattern in item.patterns:
+        if pattern.kind == "regex":
+            continue
+        words = normal_form(pattern.text)
+        if not words:
+            yield _problem(item.id, pattern.line, "pattern_empty", f"the pattern {pattern.text!r} has no word")
+        elif pattern.kind == "phrase" and _too_common(words) and not pattern.justification:
+            yield _problem(
+                item.id,
+                pattern.line,
+                "pattern_too_common",
+                f"{pattern.text!r} is among the most frequent words of other fields",
+                expected="a longer phrase, or a mapping with `justification`",
+            )
+
+
+def _too_common(words: Sequence[str]) -> bool:
+    """Whether a pattern is one frequent word; in Chinese, one character or one frequent word."""
+    return (
+        (len(words) == 1 and not words[0].isascii())
+        or ("".join(words) in _common_words()
+        and (len(words) == 1 or not words[0].isascii()))
+    )
+
+
+@lru_cache(maxsize=1)
+def _common_words() -> frozenset[str]:
+    text = files("qiongli.signals").joinpath("common_words.txt").read_text(encoding="utf-8")
+    return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
+
+
+def _collisions(signals: Sequence[Signal]) -> Iterable[QiongliError]:
+    owners: dict[tuple[str, ...], str] = {}
+    for signal in signals:
+        for pattern in signal.patterns:
+            owner = owners.setdefault(_form(pattern), signal.id)
+            if owner != signal.id:
+                yield _problem(
+                    signal.id, pattern.line, "pattern_collides", f"the pattern {pattern.text!r} is also one of {owner}"
+                )
+
+
+def _form(pattern: Pattern) -> tuple[str, ...]:
+    return ("regex", pattern.text) if pattern.kind == "regex" else normal_form(pattern.text)
+
+
+def _problem(identifier: str, line: int, code: str, message: str, expected: str = "") -> QiongliError:
+    place = f"{CONTRACT_FILE}:{line}" if line else identifier
+    return ContractError(f"{identifier}: {message}", code=code, place=place, expected=expected)
