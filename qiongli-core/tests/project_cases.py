@@ -1,4 +1,4 @@
-"""What the tests of a project's state share: subjects made of nothing, packets, a clock, and file operations that fail."""
+"""What the tests of a project's state share: made-up subjects, packets, a clock, and file operations that fail."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from qiongli.contract.models import MethodLens, SubjectContract
-from qiongli.project.paths import LOCK, STAGING, open_project
-from qiongli.project.store import Store
 from qiongli.plugins import Catalogue, CatalogueSubject
 from qiongli.project._operations import FileOperations
+from qiongli.project.paths import LOCK, STAGING, open_project
+from qiongli.project.store import Store
 from qiongli.records._units import Ppm
 from qiongli.records.packet import RefinementPacket
 from qiongli.records.subjects import Reason, SubjectListing
@@ -24,7 +24,14 @@ def make_subjects(root: Path, **states: str) -> Catalogue:
     for slug, state in states.items():
         reasons = () if state == "active" else (Reason("no_record", f"{slug} has no record"),)
         listing = SubjectListing(
-            slug, slug.title(), f"qiongli-subject-{slug}", "0.1.0", "", "runtime_enabled", state, reasons  # type: ignore[arg-type]
+            slug,
+            slug.title(),
+            f"qiongli-subject-{slug}",
+            "0.1.0",
+            "",
+            "runtime_enabled",
+            state,
+            reasons,  # type: ignore[arg-type]
         )
         listings.append(listing)
         if state in ("broken", "invalid"):
@@ -249,4 +256,3 @@ class LosesPower(Watched):
     def sync_folder(self, path: Path) -> None:
         super().sync_folder(path)
         self._unsafe_names = [(folder, undo) for folder, undo in self._unsafe_names if folder != path]
-

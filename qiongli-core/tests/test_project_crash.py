@@ -1,4 +1,4 @@
-"""A process that dies at any write, sync or rename of any action leaves the old state or the new one, never a mixture."""
+"""A process that dies at any write, sync or rename of any action leaves the old state or the new one."""
 
 from __future__ import annotations
 
@@ -31,10 +31,8 @@ from qiongli.project import (
     apply_proposal,
     change_settings,
     init_project,
-    prune_runs,
     record_refinement,
     store_session,
-    subject_status,
     undo_action,
 )
 from qiongli.project.store import Store, digest
@@ -72,6 +70,21 @@ def _prepare_nothing(root: Path, subjects: Catalogue) -> None:
     """A folder without any state."""
 
 
+def _prepare_locked(root: Path, subjects: Catalogue) -> None:
+    _prepare(root, subjects)
+    apply_action("lock", root, "economics", catalogue=subjects, store=make_store(root))
+
+
+def _prepare_without_block(root: Path, subjects: Catalogue) -> None:
+    _prepare(root, subjects)
+    (root / ".qiongli/guidance.d/subject-runtime.md").write_bytes(NOTES)
+
+
+def _prepare_proposal(root: Path, subjects: Catalogue) -> None:
+    _prepare(root, subjects)
+    apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root), propose=True)
+
+
 def _action(action: str, subject: str | None = None) -> Act:
     return lambda store, subjects: apply_action(action, store.project.root, subject, catalogue=subjects, store=store)
 
@@ -86,14 +99,14 @@ CASES: dict[str, tuple[Callable[[Path, Catalogue], None], Act]] = {
     "confirm_first": (_prepare_nothing, _action("confirm", "finance")),
     "dismiss": (_prepare, _action("dismiss", "finance")),
     "lock": (_prepare, _action("lock", "economics")),
-    "unlock": (
-        lambda root, subjects: (_prepare(root, subjects), _action("lock", "economics")(make_store(root), subjects)) and None,
-        _action("unlock"),
-    ),
+    "unlock": (_prepare_locked, _action("unlock")),
     "reset": (_prepare, _action("reset")),
     "reset_malformed": (_prepare_malformed, _action("reset")),
     "undo": (_prepare, lambda store, subjects: undo_action(store.project.root, catalogue=subjects, store=store)),
-    "init": (_prepare_nothing, lambda store, subjects: init_project(store.project.root, catalogue=subjects, store=store)),
+    "init": (
+        _prepare_nothing,
+        lambda store, subjects: init_project(store.project.root, catalogue=subjects, store=store),
+    ),
     "set": (
         _prepare,
         lambda store, subjects: change_settings(
@@ -105,11 +118,7 @@ CASES: dict[str, tuple[Callable[[Path, Catalogue], None], Act]] = {
         lambda store, subjects: record_refinement(store.project.root, suggestion("finance", "second"), store=store),
     ),
     "guidance": (
-        lambda root, subjects: (
-            _prepare(root, subjects),
-            (root / ".qiongli/guidance.d/subject-runtime.md").write_bytes(NOTES),
-        )
-        and None,
+        _prepare_without_block,
         lambda store, subjects: apply_guidance(store.project.root, catalogue=subjects, store=store),
     ),
     "propose": (
@@ -118,14 +127,7 @@ CASES: dict[str, tuple[Callable[[Path, Catalogue], None], Act]] = {
             "lock", store.project.root, "finance", catalogue=subjects, store=store, propose=True
         ),
     ),
-    "apply": (
-        lambda root, subjects: (
-            _prepare(root, subjects),
-            apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root), propose=True),
-        )
-        and None,
-        _apply_proposal,
-    ),
+    "apply": (_prepare_proposal, _apply_proposal),
     "session": (
         _prepare,
         lambda store, subjects: store_session(store.project.root, SessionState(Identifier("s1"), turn=3), store=store),
@@ -172,9 +174,9 @@ class Case:
         assert seen.memory.data == found.memory.data, where
         assert seen.guidance == found.guidance, where
         assert not list((root / ".qiongli/.staging").iterdir()), where
-        assert found.memory.content.get("manifest_digest", digest(found.manifest.data)) == digest(found.manifest.data) or (
-            after == self.old
-        ), where
+        assert found.memory.content.get("manifest_digest", digest(found.manifest.data)) == digest(
+            found.manifest.data
+        ) or (after == self.old), where
         return "old" if after == self.old else "new"
 
 
@@ -221,10 +223,13 @@ def test_a_failing_disk_at_any_point_is_a_structured_error_and_the_old_or_new_st
             root = case.fresh()
             with pytest.raises(EnvironmentBrokenError) as raised:
                 case.act(make_store(root, FailsAt(error, at=at)), case.subjects)
-            assert raised.value.code in {
-                errno.ENOSPC: ("disk_full", "locks_unavailable"),
-                errno.EACCES: ("permission_denied", "locks_unavailable"),
-                errno.EROFS: ("read_only", "locks_unavailable"),
-                errno.EIO: ("write_failed", "locks_unavailable"),
-            }[error]
+            assert (
+                raised.value.code
+                in {
+                    errno.ENOSPC: ("disk_full", "locks_unavailable"),
+                    errno.EACCES: ("permission_denied", "locks_unavailable"),
+                    errno.EROFS: ("read_only", "locks_unavailable"),
+                    errno.EIO: ("write_failed", "locks_unavailable"),
+                }[error]
+            )
             case.check(root, at)

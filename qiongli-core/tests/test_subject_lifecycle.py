@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -363,9 +365,9 @@ def test_manifest_errors_are_structured_and_leave_everything_as_it_was(researche
     assert researcher.does("reset").after.subject_mode == "auto"
     copies = list((researcher.root / ".qiongli").glob("guidance_manifest.yaml.*"))
     assert [copy.read_text() for copy in copies] == [content]
-    assert state_files(researcher.root).items() >= {
-        name: data for name, data in before.items() if "runs" in name
-    }.items()
+    assert (
+        state_files(researcher.root).items() >= {name: data for name, data in before.items() if "runs" in name}.items()
+    )
 
 
 def test_a_subject_that_is_not_active_is_confirmed_with_a_warning_that_shows_its_state(researcher: Researcher) -> None:
@@ -406,11 +408,13 @@ def test_a_decided_subject_whose_package_is_gone_or_blocked_is_a_warning_and_sta
 def test_a_missing_folder_or_a_file_is_an_error_and_creates_nothing(tmp_path: Path, action: str) -> None:
     (tmp_path / "file").write_text("text")
     for name, code in (("missing", "folder_not_found"), ("file", "not_a_folder"), ("file/below", "folder_not_found")):
+        root = tmp_path / name
+        if action == "status":
+            act: Callable[[], object] = partial(subject_status, root, catalogue=Catalogue())
+        else:
+            act = partial(apply_action, action, root, "x" if action == "confirm" else None, catalogue=Catalogue())
         with pytest.raises(InputError) as raised:
-            if action == "status":
-                subject_status(tmp_path / name, catalogue=Catalogue())
-            else:
-                apply_action(action, tmp_path / name, "x" if action == "confirm" else None, catalogue=Catalogue())
+            act()
         assert raised.value.code == code
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
