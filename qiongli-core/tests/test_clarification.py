@@ -58,6 +58,10 @@ class TestTable:
     def test_f3_nothing_is_asked_beside_a_refusal(self) -> None:
         assert ask(routing(AMBIGUOUS, refusal=Refusal("policy_forbids", "No."))) is None
 
+    def test_f7_an_answered_question_is_not_put_again(self) -> None:
+        assert ask(routing(AMBIGUOUS), answered=[AMBIGUOUS.id]) is None
+        assert ask(routing(AMBIGUOUS), answered=["ambiguous:economics+law"]) is not None
+
     def test_a_question_whose_rounds_are_used_up_makes_room_for_the_next(self) -> None:
         question = ask(routing(MISSING, AMBIGUOUS), asked={"missing_text": 2})
         assert question is not None
@@ -86,6 +90,13 @@ class TestOptions:
         question = ask(routing(fact))
         assert question is not None
         assert [option.subject for option in question.options] == ["finance"]
+
+    def test_f5_what_a_gate_blocked_is_not_offered(self) -> None:
+        found = [candidate(name, shaped(name, *ENOUGH)) for name in ("economics", "finance")]
+        stopped = candidate("accounting", shaped("accounting", *ENOUGH), gates=())
+        question = ask(decide([*found, stopped]))
+        assert question is not None
+        assert [option.subject for option in question.options] == ["economics", "finance"]
 
     def test_f5_three_are_offered_at_most(self) -> None:
         names = ("economics", "finance", "accounting", "business")

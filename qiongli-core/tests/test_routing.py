@@ -184,6 +184,9 @@ class TestPolicyTable:
         assert (routing.decision, routing.primary, routing.confidence) == (decision, "economics", 300_000)
         assert (routing.secondaries, routing.facts) == ((), ())
         assert [item.subject for item in routing.ranked] == ["finance"]
+        strong = candidate("economics", shaped("economics", *STRONG))
+        beside = decide([strong, rival], mode=mode, active_subject="economics")
+        assert (beside.primary, beside.secondaries, beside.facts) == ("economics", (), ())
         blocked = attrs.evolve(own, gates=subject_gates(state="inactive", excluded=True))
         for others in ([blocked, rival], [rival], []):
             routing = decide(others, mode=mode, active_subject="economics")
@@ -433,6 +436,62 @@ class TestReasons:
         assert (routing.decision, routing.primary, routing.refusal) == ("no_subject", "auto", refusal)
         assert (routing.ranked, routing.lenses, routing.facts, routing.blocked) == ((), (), (), ())
         assert [reason.code for reason in routing.reasons] == ["policy_forbids"]
+
+
+class TestAnswers:
+    """What the user answered settles the question among those who were asked about."""
+
+    FOUND = (
+        candidate("economics", shaped("economics", *STRONG)),
+        candidate("finance", shaped("finance", *THRESHOLD)),
+        candidate("accounting", shaped("accounting", [FULL])),
+    )
+
+    def test_an_answer_makes_its_subject_primary_and_excludes_the_others(self) -> None:
+        routing = decide(self.FOUND, answers={"ambiguous:economics+finance": "finance"})
+        assert (routing.decision, routing.primary, routing.secondaries) == ("suggest_subject", "finance", ())
+        assert (routing.facts, routing.confidence) == ((), 600_000)
+        assert [item.subject for item in routing.ranked] == ["finance"]
+        assert [item.subject for item in routing.blocked] == ["accounting", "economics"]
+        assert {reason.code for item in routing.blocked for reason in item.reasons} == {"excluded"}
+
+    @pytest.mark.parametrize("answer", ["accounting", "law", "", None, 1])
+    def test_an_answer_that_is_no_option_changes_nothing(self, answer: Any) -> None:
+        routing = decide(self.FOUND, answers={"ambiguous:economics+finance": answer})
+        assert routing == decide(self.FOUND)
+        assert routing.primary == "economics"
+
+    def test_an_answer_to_a_question_that_is_not_open_changes_nothing(self) -> None:
+        alone = self.FOUND[:1]
+        assert decide(alone, answers={"ambiguous:economics+finance": "finance"}) == decide(alone)
+
+
+class TestNothingLiftsAGate:
+    """Neither evidence, nor a session, nor a high score."""
+
+    def test_a_full_session_and_a_high_score_do_not(self) -> None:
+        gates = subject_gates(state="lens_only", excluded=False)
+        strongest = shaped("finance", *([FULL] * 3,) * 6)
+        own = candidate("finance", strongest, gates=gates, session=50_000, single_dimension_proved=True)
+        routing = decide([own, candidate("economics")])
+        assert (routing.decision, routing.ranked) == ("no_subject", ())
+        assert [item.subject for item in routing.blocked] == ["finance"]
+
+    def test_a_flag_of_a_detector_does_not(self) -> None:
+        @attrs.frozen
+        class Grabbing(Evidence):
+            override: bool = True
+
+        names = [field.name for field in attrs.fields(Evidence)]
+        found = [Grabbing(**{name: getattr(item, name) for name in names}) for item in shaped("finance", *STRONG)]
+        own = candidate("finance", found, gates=subject_gates(state="lens_only", excluded=False))
+        assert decide([own]).ranked == ()
+
+    def test_who_has_no_evidence_is_not_even_blocked(self) -> None:
+        gates = subject_gates(state="inactive", excluded=False)
+        context = (evidence("finance", "venue", 1, FULL, activation="context_only"),)
+        for found in ((), context):
+            assert decide([candidate("finance", found, gates=gates)]).blocked == ()
 
 
 class TestRepeatedFailure:
