@@ -1,7 +1,8 @@
 """Editing the user's manifest: only the characters of the changed values are replaced, every other byte stays.
 
-ruamel.yaml says where each value begins and ends; the new text is spliced in there, and a second parser then has to
-read exactly what was meant out of the result. Dumping a parsed document would not do: no YAML library reproduces
+ruamel.yaml says where each value begins and ends (the fast reader does, for a manifest in the plain form that Qiongli
+writes itself); the new text is spliced in there, and a second parser then has to read exactly what was meant out of the
+result. Dumping a parsed document would not do: no YAML library reproduces
 every file's indentation, quotes, line ends and comments.
 """
 
@@ -13,7 +14,7 @@ from typing import Any, Final
 import attrs
 
 from qiongli.errors import StateCorruptError
-from qiongli.project.manifest import KEYS, Value, decode, malformed, parse_manifest
+from qiongli.project.manifest import KEYS, Value, decode, malformed, parse_manifest, read_simple, simple_spans
 from qiongli.records.project import ManifestState
 
 _NEW_MANIFEST: Final = """\
@@ -55,6 +56,9 @@ def _not_editable(message: str, line: int = 0, field: str = "") -> StateCorruptE
 
 def _others(data: bytes) -> Any:
     """Everything in a manifest that is not ours to change, as PyYAML reads it."""
+    simple = read_simple(decode(data).removeprefix("\ufeff"))
+    if simple is not None:
+        return [(key, value) for key, value in simple[0].items() if key not in KEYS]
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -79,9 +83,12 @@ def _edit(text: str, changes: dict[str, Value]) -> str:
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text[len(mark) :]
     newline = "\r\n" if "\r\n" in body else "\n"
-    root = _compose(body)
     splices: list[_Splice] = []
     missing = dict(changes)
+    spans = simple_spans(body)
+    if spans is not None:
+        splices = [_Splice(*spans[key], _flow(missing.pop(key))) for key in changes if key in spans]
+    root = None if spans is not None else _compose(body)
     if root is not None:
         for key_node, value_node in root.value:
             if key_node.value in missing:

@@ -12,7 +12,7 @@ import attrs
 from qiongli.project.guidance import parse_guidance, put_block, render_block, require_sound, take_block_out
 from qiongli.project.lifecycle import Plan, Request, check_form, plan
 from qiongli.project.manifest import parse_manifest
-from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, parse_memory
+from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, validated_memory
 from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
 from qiongli.project.status import describe, installed_catalogue
 from qiongli.project.store import Change, Snapshot, Store, digest, require
@@ -224,9 +224,10 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         undo = list(before.memory.content["undo"])[: planned.restore.depth]
     else:
         undo = undo_entries(before, planned, manifest, aside, changed)
-    memory = render_memory(memory_content(before, planned, event, digest(manifest), undo))
+    content = memory_content(before, planned, event, digest(manifest), undo)
+    memory = render_memory(content)
     files.append((MEMORY, memory))
-    after = Snapshot(before.project, parse_manifest(manifest), parse_memory(memory), guidance)
+    after = Snapshot(before.project, parse_manifest(manifest), validated_memory(memory, content), guidance)
     after = attrs.evolve(after, warnings=after.manifest.warnings)
     kind = {error.code for error in (before.manifest.error, before.memory.error) if error is not None}
     suffix = "newer" if kind == {"newer_schema"} else "corrupt"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -217,9 +218,16 @@ def _row(subject: CatalogueSubject, kind: str, name: str, path: str) -> str:
 def _checksum(root: Path, path: str) -> str | None:
     """The checksum of a resource inside its package, None when it is missing or leaves the package."""
     try:
-        file = (root / path).resolve(strict=True)
-        if not file.is_relative_to(root.resolve()):
-            return None
-        return f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+        found = (root / path).stat()
+        return _checksum_of(root, path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
     except (OSError, ValueError):
         return None
+
+
+@lru_cache(maxsize=256)
+def _checksum_of(root: Path, path: str, _version: tuple[int, ...]) -> str | None:
+    """The checksum of one version of a file: an action needs it for what was, what is to be, and the block."""
+    file = (root / path).resolve(strict=True)
+    if not file.is_relative_to(root.resolve()):
+        return None
+    return f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"

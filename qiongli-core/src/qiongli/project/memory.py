@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 import attrs
@@ -77,8 +78,14 @@ def parse_memory(data: bytes | None) -> MemoryDocument:
     """Parse and validate the memory's bytes; None is the memory of a project that has none."""
     if data is None:
         return MemoryDocument(None)
+    return _parse_bytes(data)
+
+
+# An action reads the same bytes before it takes the lock and under it; documents are values and may be shared.
+@lru_cache(maxsize=2)
+def _parse_bytes(data: bytes) -> MemoryDocument:
     try:
-        return _validated(data, _parse_json(data))
+        return validated_memory(data, _parse_json(data))
     except StateCorruptError as error:
         # The number of the state never goes back, not even when the file that holds it breaks.
         revisions = [int(number) for number in _REVISION.findall(data[:4096])]
@@ -90,7 +97,7 @@ def memory_from_packet(content: Mapping[str, Any]) -> EvidenceMemory:
 
     Raises `StateCorruptError` whose place is the dotted field at fault.
     """
-    return _validated(None, content).to_memory()
+    return validated_memory(None, content).to_memory()
 
 
 def _corrupt(message: str, field: str = "", *, code: str = "memory_malformed", expected: str = "") -> StateCorruptError:
@@ -123,7 +130,8 @@ def _parse_json(data: bytes) -> Mapping[str, Any]:
     return content
 
 
-def _validated(data: bytes | None, content: Mapping[str, Any]) -> MemoryDocument:
+def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDocument:
+    """The document of an already parsed memory; raises `StateCorruptError` whose place is the field at fault."""
     version = _get(content, "schema_version", str, SCHEMA_VERSION, "")
     if version.split(".")[0] != SUPPORTED_MAJOR:
         raise _corrupt(

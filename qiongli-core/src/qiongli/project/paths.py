@@ -57,10 +57,16 @@ class Project:
         A symbolic link that stays inside the project is followed; one that leaves it, or that leads nowhere, raises
         `StateRefusedError` with the code `path_outside_project`.
         """
-        path = os.path.join(self.root, STATE_FOLDER, *name.split("/"))
-        real = os.path.realpath(path)
-        if real == path:
+        path = os.path.join(self.root, STATE_FOLDER)
+        linked = os.path.islink(path)
+        for part in name.split("/"):
+            if part != ".":
+                path = os.path.join(path, part)
+                linked = linked or os.path.islink(path)
+        if not linked:
+            # The root is resolved, and so is what has no link below it.
             return Path(path)
+        real = os.path.realpath(path)
         root = os.path.join(self.root, "")
         if not real.startswith(root) or (os.path.islink(path) and not os.path.exists(path)):
             raise StateRefusedError(
