@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -36,6 +37,8 @@ class Pack:
     problems: tuple[QiongliError, ...] = ()
     #: Names that a list or record knows and the pack lacks.
     missing: tuple[str, ...] = ()
+    #: What selects the pack on the command line of `qiongli evaluate`.
+    arguments: str = ""
 
     @property
     def digest(self) -> str:
@@ -65,7 +68,7 @@ def load_pack(path: Path, *, label: str = "") -> Pack:
         found, faults = _read_file(file, shown if path.is_dir() else str(file), label, folder)
         fixtures += found
         problems += faults
-    return Pack(label, *_without_duplicates(fixtures, problems))
+    return Pack(label, *_without_duplicates(fixtures, problems), arguments=shlex.quote(str(path)))
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -162,7 +165,7 @@ def load_subject_pack(subject: CatalogueSubject) -> Pack:
         code = "path_escapes" if located.escapes else "no_evaluation_pack"
         return Pack(label, problems=(FixtureError(located.reason, code=code, place="evaluation_pack"),))
     try:
-        return load_pack(located.path, label=label)
+        return attrs.evolve(load_pack(located.path, label=label), arguments=f"--subject {label}")
     except InputError as error:
         return Pack(label, problems=(FixtureError(error.message, code="no_evaluation_pack", place="evaluation_pack"),))
 
@@ -176,7 +179,7 @@ def load_legacy_pack() -> Pack:
     """The legacy core pack; fixtures that its list names and its files lack are in `missing`."""
     folder = legacy_folder()
     try:
-        pack = load_pack(folder, label=LEGACY_PACK)
+        pack = attrs.evolve(load_pack(folder, label=LEGACY_PACK), arguments="")
     except InputError as error:
         return Pack(LEGACY_PACK, problems=(FixtureError(error.message, code="no_fixtures", place=LEGACY_PACK),))
     try:
