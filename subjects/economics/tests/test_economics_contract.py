@@ -102,9 +102,12 @@ class TestPack:
         assert all(fixture.description and fixture.subject_under_test == "economics" for fixture in pack().fixtures)
 
     @pytest.mark.parametrize("category", REQUIRED_CATEGORIES)
-    def test_the_router_answers_every_case_as_expected(self, category: str) -> None:
+    @pytest.mark.parametrize("peers", ["alone", "beside finance"])
+    def test_the_router_answers_every_case_as_expected_whoever_is_admitted(self, category: str, peers: str) -> None:
+        # The gate measures economics before finance is admitted, and finance against this very pack.
+        infer = infer_with(measuring_runtime(subjects()[:1]) if peers == "alone" else runtime())
         outcomes = [
-            run_fixture(fixture, infer_with(runtime()), forbidden=contract().forbidden_subjects)
+            run_fixture(fixture, infer, forbidden=contract().forbidden_subjects)
             for fixture in pack().fixtures
             if fixture.category == category
         ]
