@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import suppress
-from pathlib import Path
 
-
-def cache_folder() -> Path:
-    """`QIONGLI_CACHE_DIR`, else the system's place for caches; it need not exist."""
-    configured = os.environ.get("QIONGLI_CACHE_DIR")
-    if configured:
-        return Path(configured)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("qiongli", appauthor=False)
+from qiongli.folders import cache_folder
 
 
 def read_cached(name: str) -> str | None:
@@ -28,7 +20,7 @@ def read_cached(name: str) -> str | None:
 def write_cached(name: str, text: str) -> None:
     """Write a cached file atomically; a cache that cannot be written is done without."""
     path = cache_folder() / name
-    temporary = path.with_name(f".{name}.{os.getpid()}")
+    temporary = path.with_name(f".{name}.{os.getpid()}.{threading.get_ident()}")
     with suppress(OSError, ValueError):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(text, encoding="utf-8")

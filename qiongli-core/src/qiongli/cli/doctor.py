@@ -9,18 +9,29 @@ import typer
 from qiongli.cli._output import emit
 from qiongli.errors import ExitCode
 
+_MARKS = {"ok": "ok  ", "warning": "warn", "failure": "FAIL"}
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
-    """Examine the installation and say how to mend it; exit 4 when something is broken."""
+
+def doctor(
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 when anything at all is to be mended.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Examine the installation and say how to mend it; exit 4 when core itself cannot work."""
     from qiongli.plugins.diagnosis import examine
 
     diagnosis = examine()
-    mark = {"ok": "ok  ", "warning": "warn", "failure": "FAIL"}
-    lines = []
+    lines = [
+        f"qiongli {diagnosis.core_version} on Python {diagnosis.interpreter.version}",
+        f"interpreter: {diagnosis.interpreter.executable}",
+        f"prefix:      {diagnosis.interpreter.prefix}",
+        f"to install:  {diagnosis.interpreter.pip}",
+    ]
     for finding in diagnosis.findings:
-        lines.append(f"{mark[finding.health]}  {finding.name}: {finding.message}")
+        lines.append(f"{_MARKS[finding.health]}  {finding.name}: {finding.message}")
         if finding.hint:
             lines.append(f"      {finding.hint}")
     emit(diagnosis.to_packet(), "\n".join(lines), as_json)
     if not diagnosis.healthy:
         raise typer.Exit(int(ExitCode.BROKEN_ENVIRONMENT))
+    if strict and not diagnosis.spotless:
+        raise typer.Exit(int(ExitCode.ANSWER_IS_NO))

@@ -1,24 +1,37 @@
-"""Installed distributions that touch our entry-point groups, read one by one; a broken neighbour harms nobody."""
+"""Installed distributions that touch our entry-point groups, read one by one; a broken neighbour harms nobody.
+
+Folders on the path are searched directly: that costs a tenth of importing a metadata library, opens no METADATA of
+foreign distributions, and one corrupt folder cannot hide the others. What is no plain folder (zip files, finders of
+embedded or frozen installations) is asked through `importlib_metadata`.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+
+from qiongli.records.subjects import Reason
+
+if TYPE_CHECKING:
+    from importlib_metadata import Distribution as ForeignDistribution
 
 SUBJECTS_GROUP: Final = "qiongli.subjects"
 PLUGINS_GROUP: Final = "qiongli.plugins"
 COMMANDS_GROUP: Final = "qiongli.commands"
+#: Every group that core reads.
 GROUPS: Final = (SUBJECTS_GROUP, PLUGINS_GROUP, COMMANDS_GROUP)
 
 _MAXIMUM_ENTRY_POINTS: Final = 1_048_576
-_FOLDER: Final = re.compile(
-    r"(?P<name>.+?)(?:-(?P<version>[^-]+))?(?:-py[\d.]+)?\.(?P<kind>dist-info|egg-info)", re.IGNORECASE
-)
+_MAXIMUM_METADATA: Final = 65_536
+_SUFFIXES: Final = (".dist-info", ".egg-info")
+_RUNS: Final = re.compile(r"[-_.]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 @attrs.frozen
@@ -32,138 +45,328 @@ class EntryPoint:
 
 @attrs.frozen
 class Distribution:
-    """An installed distribution that touches our groups; `problem` says why its entry points cannot be read."""
+    """An installed distribution that touches our groups; `problem` says why it cannot be used.
+
+    `folder` is that of its metadata. `misspelt` are groups that look like ours and are not; `shadows` are metadata
+    folders of the same distribution that do not count.
+    """
 
     name: str
     version: str
     folder: Path
     entry_points: tuple[EntryPoint, ...] = ()
-    problem: str = ""
-    #: Group names that look like ours but are not.
+    problem: Reason | None = None
     misspelt: tuple[str, ...] = ()
+    shadows: tuple[Path, ...] = ()
 
     @property
     def key(self) -> str:
         """The name in the one spelling that all spellings share (PEP 503)."""
         return canonical(self.name)
 
+    def in_group(self, group: str) -> tuple[EntryPoint, ...]:
+        """The entry points of one group."""
+        return tuple(entry for entry in self.entry_points if entry.group == group)
+
+
+@attrs.frozen
+class Scan:
+    """What a search of the path found; every part is sorted, whatever the order on disk."""
+
+    distributions: tuple[Distribution, ...]
+    #: Metadata folders with our entry points that lost against another of the same distribution: loser, winner.
+    hidden: tuple[tuple[Path, Path], ...] = ()
+    #: Metadata folders that an interrupted pip left behind.
+    leftovers: tuple[Path, ...] = ()
+    #: Foreign distributions with unreadable entry points, and groups of theirs that resemble ours; only when asked.
+    neighbours: tuple[tuple[Path, str], ...] = ()
+
 
 def canonical(name: str) -> str:
     """A distribution's name in lower case with runs of `-`, `_` and `.` as one hyphen."""
-    return re.sub(r"[-_.]+", "-", name).casefold()
+    return _RUNS.sub("-", name.strip()).lower()
 
 
-def installed(paths: Sequence[str] | None = None) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
-    """Distributions that touch our groups, sorted, and warnings about leftovers and shadowed versions.
+def search_path() -> list[str]:
+    """The folders that are searched when nobody names others: Python's own path."""
+    return list(sys.path)
 
-    `paths` are the folders to look in, `sys.path` when None. Metadata of other distributions is never opened.
+
+def scan(paths: Sequence[str] | None = None, *, neighbours: bool = False) -> Scan:
+    """Find the distributions that touch our groups in the folders of `paths`, Python's own path when None.
+
+    Of one distribution in several folders the first folder's counts, as for an import; a dist-info outranks an
+    egg-info everywhere, and within one folder the newest version. With `neighbours`, foreign entry points are judged
+    as well, which `doctor` does.
     """
-    found: dict[str, Distribution] = {}
-    warnings: list[str] = []
-    for path in dict.fromkeys(sys.path if paths is None else paths):
-        here: dict[str, list[Distribution]] = {}
-        for distribution in _in_folder(Path(path or "."), warnings):
-            here.setdefault(distribution.key, []).append(distribution)
-        for key, versions in sorted(here.items()):
-            # A dist-info outranks the egg-info of an older installation beside it.
-            versions.sort(key=lambda item: (item.folder.suffix != ".dist-info", item.folder.name))
-            kinds = [item for item in versions if item.folder.suffix == versions[0].folder.suffix]
-            chosen = versions[0]
-            if len(kinds) > 1:
-                names = ", ".join(item.folder.name for item in kinds)
-                chosen = attrs.evolve(chosen, problem=f"several versions are installed in one folder: {names}")
-            elif len(versions) > 1:
-                warnings.append(f"{versions[1].folder.name} is stale: {chosen.folder.name} stands beside it")
-            if key in found:
-                if chosen.folder.resolve() != found[key].folder.resolve():
-                    warnings.append(f"{chosen.folder} is shadowed by {found[key].folder}")
+    order = {path: place for place, path in reversed(list(enumerate(_folders(paths))))}
+    places: dict[str, list[tuple[int, Path]]] = {}
+    ours: dict[Path, bytes | None] = {}
+    leftovers: list[Path] = []
+    others: list[tuple[Path, str]] = []
+    archives: list[str] = []
+    for path, place in sorted(order.items(), key=lambda item: item[1]):
+        names = _listing(path)
+        if names is None:
+            if os.path.isfile(path):  # noqa: PTH113  # plain texts on the hot way
+                archives.append(path)
+            continue
+        for name in names:
+            if name.startswith("~"):
+                leftovers.append(Path(path, name))
                 continue
-            found[key] = chosen
-    ours = [item for item in found.values() if item.entry_points or item.problem or item.misspelt]
-    return tuple(sorted(ours, key=lambda item: (item.key, str(item.folder)))), tuple(warnings)
+            folder = Path(path, name)
+            places.setdefault(canonical(_split(name)[0]), []).append((place, folder))
+            data = _entry_points(f"{path}{os.sep}{name}{os.sep}entry_points.txt")
+            if data is None or b"qiongli" in data.lower():
+                ours[folder] = data
+            elif neighbours and data:
+                others += _resemblance(folder, data)
+    found, hidden = _choose(places, ours)
+    found += _others(archives, default=paths is None)
+    first: dict[str, Distribution] = {}
+    for distribution in found:
+        first.setdefault(distribution.key, distribution)
+    return Scan(
+        tuple(sorted(first.values(), key=lambda item: (item.key, str(item.folder)))),
+        tuple(sorted(hidden)),
+        tuple(sorted(leftovers)),
+        tuple(sorted(others)),
+    )
 
 
-def _in_folder(folder: Path, warnings: list[str]) -> Iterator[Distribution]:
-    """Every distribution of a folder that has entry points in, or near, our groups, or is stale beside one."""
-    from importlib_metadata import MetadataPathFinder, PathDistribution
+def _folders(paths: Sequence[str] | None) -> list[str]:
+    raw = search_path() if paths is None else paths
+    return [os.fspath(path) or os.curdir for path in raw if isinstance(path, str | os.PathLike)]
 
+
+def _listing(path: str) -> list[str] | None:
+    """Names of the metadata folders in a folder of the path; None when it is no folder that can be listed."""
     try:
-        candidates = list(MetadataPathFinder.find_distributions(_context(folder)))
-    except Exception as error:  # a folder that cannot be listed holds nothing for us
-        warnings.append(f"{folder} cannot be searched: {type(error).__name__}")
-        return
-    for candidate in candidates:
-        try:
-            location = Path(str(candidate._path)) if isinstance(candidate, PathDistribution) else folder
-            yield from _read(location, warnings)
-        except Exception as error:  # one unreadable distribution must not hide the others
-            warnings.append(f"a distribution in {folder} cannot be read: {type(error).__name__}")
-
-
-def _context(folder: Path) -> object:
-    from importlib_metadata import DistributionFinder
-
-    return DistributionFinder.Context(path=[str(folder)])  # type: ignore[no-untyped-call]
-
-
-def _read(folder: Path, warnings: list[str]) -> Iterator[Distribution]:
-    match = _FOLDER.fullmatch(folder.name)
-    if match is None:
-        return
-    if folder.name.startswith("~"):
-        warnings.append(f"{folder} is what an interrupted pip left behind; remove it")
-        return
-    name, version = match["name"], match["version"] or ""
-    file = folder / "entry_points.txt"
-    try:
-        if file.stat().st_size > _MAXIMUM_ENTRY_POINTS:
-            yield Distribution(name, version, folder, problem="entry_points.txt is too large")
-            return
-        data = file.read_bytes()
-    except OSError:
-        data = b""
-    if b"qiongli" not in data.lower() and not canonical(name).startswith("qiongli"):
-        return
-    yield _parse(_spelt_name(folder, name), version, folder, data)
-
-
-def _spelt_name(folder: Path, fallback: str) -> str:
-    """The distribution's name as its own metadata spells it, else as its folder does."""
-    try:
-        with (folder / "METADATA").open(encoding="utf-8") as lines:
-            for line in lines:
-                if line.startswith("Name:") and canonical(line[5:].strip()) == canonical(fallback):
-                    return line[5:].strip()
-                if not line.strip():
-                    break
+        names = os.listdir(path)  # noqa: PTH208  # names are wanted, not paths
     except (OSError, ValueError):
-        return fallback
-    return fallback
+        return None
+    found = sorted(name for name in names if name.lower().endswith(_SUFFIXES))
+    if path.lower().endswith(".egg") and "EGG-INFO" in names:
+        found.append("EGG-INFO")
+    return found
 
 
-def _parse(name: str, version: str, folder: Path, data: bytes) -> Distribution:
+def _split(name: str) -> tuple[str, str]:
+    """Name and version that the name of a metadata folder states; the version may be empty."""
+    stem, _, suffix = name.rpartition(".")
+    if not stem:
+        return name, ""
+    if suffix.lower() == "egg-info":
+        stem = re.sub(r"-py\d+(\.\d+)*$", "", stem)
+    project, separator, version = stem.rpartition("-")
+    return (project, version) if separator and version[:1].isdigit() else (stem, "")
+
+
+def _entry_points(path: str) -> bytes | None:
+    """The bytes of entry points; empty when there are none, None when they cannot be read or are too large."""
     try:
-        text = data.decode("utf-8")
+        with open(path, "rb") as stream:  # noqa: PTH123  # plain texts on the hot way
+            data = stream.read(_MAXIMUM_ENTRY_POINTS + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError:
+        return None
+    return data if len(data) <= _MAXIMUM_ENTRY_POINTS else None
+
+
+def _choose(
+    places: dict[str, list[tuple[int, Path]]], ours: dict[Path, bytes | None]
+) -> tuple[list[Distribution], list[tuple[Path, Path]]]:
+    """Of every distribution with our entry points somewhere, the metadata folder that counts, read."""
+    found: list[Distribution] = []
+    hidden: list[tuple[Path, Path]] = []
+    for candidates in places.values():
+        if not any(folder in ours for _, folder in candidates):
+            continue
+        ranked = sorted(candidates, key=lambda item: (_kind(item[1]), item[0], item[1].name))
+        winner = _newest([folder for place, folder in ranked if _rank(ranked[0]) == (_kind(folder), place)])
+        losers = tuple(sorted(folder for _, folder in candidates if folder != winner and not _same(folder, winner)))
+        hidden += [(folder, winner) for folder in losers]
+        if winner in ours:
+            found.append(attrs.evolve(_read(winner, ours[winner]), shadows=losers))
+    return [item for item in found if item.entry_points or item.problem or item.misspelt], hidden
+
+
+def _kind(folder: Path) -> int:
+    return 0 if folder.suffix.lower() == ".dist-info" else 1
+
+
+def _rank(item: tuple[int, Path]) -> tuple[int, int]:
+    return _kind(item[1]), item[0]
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _newest(folders: list[Path]) -> Path:
+    """The folder with the newest version; one whose version cannot be compared loses, then the name decides."""
+    if len(folders) == 1:
+        return folders[0]
+    from packaging.version import InvalidVersion, Version
+
+    def age(folder: Path) -> tuple[bool, Any, str]:
+        try:
+            return True, Version(_split(folder.name)[1]), folder.name
+        except InvalidVersion:
+            return False, Version("0"), folder.name
+
+    return max(folders, key=age)
+
+
+def _read(folder: Path, data: bytes | None) -> Distribution:
+    """One distribution, whatever is wrong with it."""
+    project, version = _split(folder.name)
+    if folder.name == "EGG-INFO":
+        project, version = _split(f"{folder.parent.name.removesuffix('.egg')}.egg-info")
+    stated_name, stated_version, problem = _identity(folder)
+    if problem is None and stated_name and canonical(stated_name) != canonical(project):
+        problem = Reason(
+            "metadata_contradictory", f"its metadata names it {stated_name!r}, its folder {folder.name!r} does not"
+        )
+    elif stated_name:
+        project = stated_name
+    return _parse(Distribution(project, stated_version or version, folder, problem=problem), data)
+
+
+def _identity(folder: Path) -> tuple[str, str, Reason | None]:
+    """Name and version as the distribution's own metadata states them, or why they cannot be read."""
+    if folder.is_file():
+        return "", "", None
+    file = folder / ("METADATA" if _kind(folder) == 0 else "PKG-INFO")
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(_MAXIMUM_METADATA)
+    except FileNotFoundError:
+        return "", "", Reason("metadata_missing", f"its {file.name} is missing")
+    except OSError as error:
+        return "", "", Reason("metadata_unreadable", f"its {file.name} cannot be read ({type(error).__name__})")
+    fields: dict[str, str] = {}
+    for line in data.decode("utf-8", "replace").splitlines():
+        field, separator, value = line.partition(":")
+        if not line.strip() or not separator:
+            break
+        fields.setdefault(field.strip().lower(), value.strip())
+    name, version = fields.get("name", ""), fields.get("version", "")
+    if not _NAME.fullmatch(name) or not version:
+        return "", "", Reason("metadata_unreadable", f"its {file.name} states no name and version")
+    return name, version, None
+
+
+def _parse(distribution: Distribution, data: bytes | None) -> Distribution:
+    """The distribution with its entry points; a problem of the metadata stands before one of the entry points."""
+
+    def broken(message: str) -> Distribution:
+        problem = distribution.problem or Reason("entry_points_unreadable", message)
+        return attrs.evolve(distribution, problem=problem)
+
+    if data is None:
+        return broken("its entry_points.txt is too large or cannot be read")
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return Distribution(name, version, folder, problem="entry_points.txt is no UTF-8")
-    group = ""
+        return broken("its entry_points.txt is not UTF-8")
     entries: list[EntryPoint] = []
     misspelt: set[str] = set()
+    fault = ""
+    for number, group, line in _lines(text):
+        if group not in GROUPS:
+            if "qiongli" in group.casefold():
+                misspelt.add(group)
+            continue
+        if not line:
+            continue
+        name, separator, value = line.partition("=")
+        if not separator or not name.strip() or not value.strip():
+            fault = fault or f"line {number} of its entry_points.txt is not `name = value`"
+            continue
+        entry = EntryPoint(group, name.strip(), value.strip())
+        if entry not in entries:
+            entries.append(entry)
+    read = attrs.evolve(
+        distribution, entry_points=tuple(sorted(entries, key=attrs.astuple)), misspelt=tuple(sorted(misspelt))
+    )
+    if fault and read.problem is None:
+        return attrs.evolve(read, problem=Reason("entry_points_malformed", fault))
+    return read
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line number, group and text of every line; a heading is an empty line of its group."""
+    group = ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
         if not line or line.startswith(("#", ";")):
             continue
         if line.startswith("[") and line.endswith("]"):
-            group = line[1:-1].strip()
-            if "qiongli" in group.casefold() and group not in GROUPS:
-                misspelt.add(group)
+            group, line = line[1:-1].strip(), ""
+        yield number, group, line
+
+
+def _resemblance(folder: Path, data: bytes) -> Iterator[tuple[Path, str]]:
+    """What is odd about a foreign distribution's entry points: unreadable, or a group that resembles ours."""
+    from difflib import get_close_matches
+
+    try:
+        groups = {group for _, group, _ in _lines(data.decode("utf-8"))}
+    except UnicodeDecodeError:
+        yield folder, "its entry_points.txt is not UTF-8"
+        return
+    for group in sorted(groups):
+        near = get_close_matches(group.casefold(), GROUPS, n=1, cutoff=0.75)
+        if near:
+            yield folder, f"its entry-point group {group!r} is read by nobody here; did you mean {near[0]}?"
+
+
+def _others(archives: Iterable[str], *, default: bool) -> list[Distribution]:
+    """Distributions in zip files, and those that only a finder of an unusual installation knows."""
+    finders = [finder for finder in sys.meta_path if default and _is_unusual(finder)]
+    if not archives and not finders:
+        return []
+    from importlib_metadata import DistributionFinder, MetadataPathFinder
+
+    context = DistributionFinder.Context
+    sources: list[Any] = [
+        lambda path=path: MetadataPathFinder.find_distributions(context(path=[path]))  # type: ignore[no-untyped-call]
+        for path in archives
+        if path.lower().endswith((".zip", ".egg", ".whl", ".pyz"))
+    ]
+    sources += [
+        lambda finder=finder: finder.find_distributions(context())  # type: ignore[no-untyped-call]
+        for finder in finders
+    ]
+    found: list[Distribution] = []
+    for source in sources:
+        try:
+            candidates = list(source())
+        except Exception:  # noqa: S112  # an unreadable archive or finder has nothing for us
             continue
-        if group not in GROUPS:
-            continue
-        entry, separator, value = line.partition("=")
-        if not separator or not entry.strip() or not value.strip():
-            return Distribution(name, version, folder, problem=f"entry_points.txt:{number} has no `name = value`")
-        entries.append(EntryPoint(group, entry.strip(), value.strip()))
-    return Distribution(
-        name, version, folder, tuple(sorted(entries, key=attrs.astuple)), misspelt=tuple(sorted(misspelt))
-    )
+        for candidate in candidates:
+            found += _foreign(candidate)
+    return found
+
+
+def _is_unusual(finder: object) -> bool:
+    from importlib.machinery import PathFinder
+
+    if finder is PathFinder or type(finder).__name__ == "MetadataPathFinder":
+        return False
+    return callable(getattr(finder, "find_distributions", None))
+
+
+def _foreign(candidate: ForeignDistribution) -> Iterator[Distribution]:
+    try:
+        text = candidate.read_text("entry_points.txt") or ""
+        if "qiongli" not in text.lower():
+            return
+        folder = Path(str(getattr(candidate, "_path", "") or candidate.locate_file("")))
+        name, version = str(candidate.metadata["Name"]), str(candidate.version)
+        yield _parse(Distribution(name, version, folder), text.encode())
+    except Exception:  # what cannot be read there is not ours to report
+        return

@@ -8,11 +8,33 @@ from typing import Final
 import attrs
 
 from qiongli.contract.models import SubjectContract
+from qiongli.gate.record import StoredRecord, Verdict
 from qiongli.plugins._distributions import Distribution
-from qiongli.records.subjects import Reason, SubjectListing
+from qiongli.records.subjects import SubjectListing
+
+__all__ = [
+    "CORE_ORDER",
+    "CORE_SUBJECTS",
+    "Catalogue",
+    "CatalogueSubject",
+    "Verdict",
+    "VerificationRequest",
+    "is_core_subject",
+]
+
+#: The subjects that core's own makers publish, with their distributions: the kill switches leave them alone.
+CORE_SUBJECTS: Final[dict[str, str]] = {
+    "economics": "qiongli-subject-economics",
+    "finance": "qiongli-subject-finance",
+}
 
 #: Admission order of the subjects that core knows; pinned ones follow, then all others by distribution name.
-CORE_ORDER: Final = ("economics", "finance")
+CORE_ORDER: Final = tuple(CORE_SUBJECTS)
+
+
+def is_core_subject(slug: str, distribution: str) -> bool:
+    """Whether a subject is one of core's own, from its own distribution (canonical name)."""
+    return CORE_SUBJECTS.get(slug) == distribution
 
 
 @attrs.frozen
@@ -33,7 +55,10 @@ class CatalogueSubject:
 
 @attrs.frozen
 class Catalogue:
-    """All readable subjects in order of priority, and a row for every subject that is installed in whatever state."""
+    """All readable subjects in order of priority, and a row for every subject that is installed in whatever state.
+
+    A subject that is `broken` or `invalid` has a row and is not among `subjects`.
+    """
 
     subjects: tuple[CatalogueSubject, ...] = ()
     listings: tuple[SubjectListing, ...] = ()
@@ -47,20 +72,14 @@ class Catalogue:
 
 
 @attrs.frozen
-class Verdict:
-    """What a verifier says of a subject's activation record; anything but an explicit True lowers the subject."""
-
-    holds: bool
-    reason: Reason | None = None
-    single_dimension_proved: bool = False
-
-
-@attrs.frozen
 class VerificationRequest:
-    """A subject that claims to be runtime-enabled, and those admitted before it."""
+    """A runtime-enabled subject whose record fits its files, and which this machine has not verified yet.
 
-    contract: SubjectContract
-    root: Path
-    distribution: str
-    version: str
+    `candidate` is the subject as it stands, lens-only; `admitted` are those admitted before it, in order and in
+    whatever state; `content_digest` is that of the package's files.
+    """
+
+    candidate: CatalogueSubject
+    record: StoredRecord
+    content_digest: str
     admitted: tuple[CatalogueSubject, ...] = ()
