@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from qiongli.records.packet import PromotionRecommendation
 from qiongli.records.project import EvidenceMemory, PromotionStatus
+
+if TYPE_CHECKING:
+    from qiongli.records.packet import PromotionRecommendation
 
 #: Suggestions for that many distinct tasks are enough to recommend a confirmation; nothing is ever confirmed by itself.
 SUGGESTIONS_FOR_PROMOTION: Final = 2
@@ -23,6 +25,9 @@ def prompt_state(
     a task already counted, and while the count does not exceed the count at its dismissal. The recommendation is
     `suppressed` while silenced, `recommend_confirmation` from the second distinct task on, else none.
     """
+    # Making the packet's classes takes longer than reading a project's status, which needs the other function only.
+    from qiongli.records.packet import PromotionRecommendation
+
     suggestion = memory.suggestions.get(subject) if memory is not None else None
     dismissal = memory.dismissed_subjects.get(subject) if memory is not None else None
     already_counted = suggestion is not None and fingerprint in suggestion.fingerprints

@@ -21,8 +21,6 @@ from typing import Final
 from qiongli.errors import EnvironmentBrokenError, StateRefusedError
 from qiongli.project._operations import FileOperations
 
-#: Seconds that a writer waits for the others.
-LOCK_TIMEOUT: Final = 30.0
 _POLL: Final = 0.01
 _ATTEMPTS: Final = 100
 
@@ -33,7 +31,7 @@ _proved: set[int] = set()
 class ProjectLock:
     """The lock of a project; a context manager. Not reentrant: a second one in the same process waits for the first."""
 
-    def __init__(self, path: Path, operations: FileOperations, timeout: float = LOCK_TIMEOUT) -> None:
+    def __init__(self, path: Path, operations: FileOperations, timeout: float = 30.0) -> None:
         self._path = path
         self._operations = operations
         self._timeout = timeout

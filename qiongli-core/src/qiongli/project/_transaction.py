@@ -29,12 +29,11 @@ import attrs
 
 from qiongli.errors import EnvironmentBrokenError, StateRefusedError
 from qiongli.project._operations import FileOperations
-from qiongli.project.paths import INTENT, STAGING, Project
+from qiongli.project.paths import INTENT, INTENT_LIMIT, STAGING, Project
 
 #: `write`: replace `target` by the staged file or folder; `move`: put the file `target` aside as `aside`; `remove`.
 StepKind = Literal["write", "move", "remove"]
 
-_INTENT_LIMIT: Final = 1_048_576
 _RETRIED: Final = 64
 
 
@@ -163,11 +162,6 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step]) -> 
         operations.sync_folder(project.path(STAGING))
 
 
-def read_intent(project: Project) -> bytes | None:
-    """The bytes of an intent that somebody wrote, or None."""
-    return project.read(INTENT, _INTENT_LIMIT)
-
-
 def parse_intent(data: bytes) -> list[Step] | None:
     """The steps of an intent; None when the bytes are no intent of ours, which only a person can have done."""
     try:
@@ -201,7 +195,7 @@ def recover(project: Project, operations: FileOperations, time: str) -> tuple[st
         return ()
     warnings: list[str] = []
     if os.path.basename(INTENT) in entries:
-        data = read_intent(project)
+        data = project.read(INTENT, INTENT_LIMIT)
         steps = parse_intent(data) if data is not None else None
         if steps is None:
             aside = free_name(project, f"intent.json.corrupt-{time}")

@@ -25,6 +25,7 @@ LOCK: Final = ".lock"
 #: Everything unfinished is in this folder, so that one listing finds all that a crash left behind.
 STAGING: Final = ".staging"
 INTENT: Final = ".staging/intent.json"
+INTENT_LIMIT: Final = 1_048_576
 
 
 @attrs.frozen

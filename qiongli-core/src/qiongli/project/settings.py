@@ -11,11 +11,12 @@ import attrs
 
 from qiongli.errors import InputError
 from qiongli.project.actions import carry_out
-from qiongli.project.lifecycle import Plan, Request, require_known, require_unlocked
+from qiongli.project.lifecycle import Plan, Request, require_unlocked
 from qiongli.project.manifest import LIST_KEYS, Value
 from qiongli.project.paths import MANIFEST, STATE_FOLDER, open_project
 from qiongli.project.status import installed_catalogue
 from qiongli.project.store import Snapshot, Store
+from qiongli.project.subjects import require_known
 from qiongli.records.project import STRICTNESSES, ActionPacket, ManifestState
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from qiongli.project.guidance import guidance_status
-from qiongli.project.lifecycle import catalogue_warnings
 from qiongli.project.paths import open_project
 from qiongli.project.store import Snapshot, Store
+from qiongli.project.subjects import catalogue_warnings
 from qiongli.prompting import promotion_status
 from qiongli.records._units import SCHEMA_VERSION
 from qiongli.records.project import (
@@ -81,17 +81,28 @@ def subject_status(cwd: Path | str, *, catalogue: Catalogue | None = None, find_
     """
     snapshot = Store(open_project(cwd, find_project=find_project)).read()
     snapshot.require_readable()
-    return describe(snapshot, installed_catalogue() if catalogue is None else catalogue)
+    if catalogue is None and _names_subjects(snapshot):
+        catalogue = installed_catalogue()
+    return describe(snapshot, catalogue)
 
 
-def describe(snapshot: Snapshot, catalogue: Catalogue) -> StatusPacket:
-    """The status packet of a snapshot; a state that cannot be used reads as the adaptive core, with a warning."""
+def _names_subjects(snapshot: Snapshot) -> bool:
+    """Whether the installed subjects matter to a project; finding them takes longer than all the rest of a status."""
+    return snapshot.manifest.state != ManifestState() or snapshot.guidance is not None
+
+
+def describe(snapshot: Snapshot, catalogue: Catalogue | None) -> StatusPacket:
+    """The status packet of a snapshot; a state that cannot be used reads as the adaptive core, with a warning.
+
+    The catalogue may be None only for a project that names no subject and has no guidance file.
+    """
     state, memory = snapshot.manifest.state, snapshot.memory
     warnings = list(snapshot.warnings)
     if snapshot.manifest.error is not None:
         warnings.append(f"{snapshot.manifest.error.place}: {snapshot.manifest.error.message}")
     warnings += [f"{error.place}: {error.message}" for _, error in snapshot.refusals]
-    warnings += catalogue_warnings(state, catalogue)
+    if catalogue is not None:
+        warnings += catalogue_warnings(state, catalogue)
     known = EvidenceMemory(dismissed_subjects=dict(memory.dismissed), suggestions=dict(memory.suggestions))
     return StatusPacket(
         schema_version=SCHEMA_VERSION,
@@ -105,7 +116,7 @@ def describe(snapshot: Snapshot, catalogue: Catalogue) -> StatusPacket:
         dismissed_subjects=tuple(sorted(memory.dismissed)),
         locked=state.subject_mode == "locked" and state.active_subject != AUTO,
         latest_refinement=memory.latest,
-        guidance=guidance_status(snapshot.guidance, state, catalogue),
+        guidance="none" if catalogue is None else guidance_status(snapshot.guidance, state, catalogue),
         revision=snapshot.revision,
         warnings=tuple(warnings),
         state_digest=snapshot.state_digest,

@@ -14,21 +14,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from qiongli.errors import QiongliError, StateRefusedError
-from qiongli.project._locking import LOCK_TIMEOUT, ProjectLock
 from qiongli.project._operations import REAL, FileOperations
-from qiongli.project._transaction import Transaction, make_folders, parse_intent, read_intent, recover, refused
 from qiongli.project.manifest import MANIFEST_LIMIT, ManifestDocument, parse_manifest
 from qiongli.project.memory import MEMORY_LIMIT, MemoryDocument, parse_memory
-from qiongli.project.paths import GUIDANCE, INTENT, LOCK, MANIFEST, MEMORY, STAGING, STATE_FOLDER, Project
+from qiongli.project.paths import GUIDANCE, INTENT, INTENT_LIMIT, LOCK, MANIFEST, MEMORY, STAGING, STATE_FOLDER, Project
+
+if TYPE_CHECKING:
+    from qiongli.project._transaction import Transaction
 
 #: Beyond this the guidance file is not ours to edit.
 GUIDANCE_LIMIT: Final = 1_048_576
 _LIMITS: Final = {MANIFEST: MANIFEST_LIMIT, MEMORY: MEMORY_LIMIT, GUIDANCE: GUIDANCE_LIMIT}
+#: Seconds that a writer waits for the others.
+LOCK_TIMEOUT: Final = 30.0
 _ATTEMPTS: Final = 200
 _PAUSE: Final = 0.002
 
@@ -101,14 +104,14 @@ class Store:
         before and after reading, what was read is one state. Raises `EnvironmentBrokenError` for unreadable files.
         """
         for attempt in range(_ATTEMPTS):
-            intent = read_intent(self.project)
+            intent = self.project.read(INTENT, INTENT_LIMIT)
             try:
                 snapshot = self._read_files(intent)
             except FileNotFoundError:
                 # The writer moved a staged file between two looks of ours.
                 continue
             # No two intents are alike, so the same one before and after is one unfinished change.
-            if read_intent(self.project) == intent and (
+            if self.project.read(INTENT, INTENT_LIMIT) == intent and (
                 intent is not None or self._raw(MEMORY) == snapshot.memory.data
             ):
                 return snapshot
@@ -125,7 +128,12 @@ class Store:
     def _read_files(self, intent: bytes | None) -> Snapshot:
         staged: dict[str, str] = {}
         moved: set[str] = set()
-        for step in (parse_intent(intent) if intent is not None else None) or ():
+        steps = None
+        if intent is not None:
+            from qiongli.project._transaction import parse_intent
+
+            steps = parse_intent(intent)
+        for step in steps or ():
             if step.kind == "write":
                 staged[step.target] = f"{STAGING}/{step.staged}"
             elif step.kind == "move":
@@ -163,6 +171,9 @@ class Store:
         Raises `StateRefusedError`: `changed_since` when the state is not the one that the caller demands,
         `project_busy` when others keep the lock; `EnvironmentBrokenError` when the system refuses to write.
         """
+        from qiongli.project._locking import ProjectLock
+        from qiongli.project._transaction import Transaction, make_folders, recover, refused
+
         try:
             make_folders(self.project, STAGING, self.operations)
             with ProjectLock(self.project.contained(LOCK), self.operations, self.timeout):
@@ -181,6 +192,8 @@ class Store:
     def _tidy(self) -> None:
         """After a failed change: give the space back at once, unless the change has begun and must be finished."""
         if not os.path.lexists(self.project.path(INTENT)):
+            from qiongli.project._transaction import recover
+
             try:
                 recover(self.project, self.operations, self.stamp())
             except OSError:
