@@ -142,13 +142,13 @@ def _package_root(path: Path) -> Path:
 
 
 def _placed(problems: tuple[QiongliError, ...], root: Path) -> tuple[QiongliError, ...]:
-    """The audit's problems, whose place is `line 12` or an id, with the contract's file in their place."""
+    """The problems of the audit, each with the contract's path in its place."""
     from qiongli.contract.models import CONTRACT_FILE
 
     file = str(root / CONTRACT_FILE)
     placed = []
     for problem in problems:
-        line = problem.place.removeprefix("line ")
+        line = problem.place.removeprefix(f"{CONTRACT_FILE}:")
         place = f"{file}:{line}" if line.isdecimal() else f"{file}: {problem.place}"
         placed.append(
             QiongliError(

@@ -28,7 +28,7 @@ _FORM: Final = 1
 _SETTLED: Final = 2_000_000_000
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)  # making them costs every start more than they are worth
 class _File:
     """A file of a package: its name in the package, and what tells that its bytes were changed."""
 
@@ -112,6 +112,6 @@ def _files(root: Path) -> Iterator[_File]:
 @lru_cache(maxsize=1)
 def core_digest() -> str:
     """The content digest of core itself: what a verdict depends on besides the subjects."""
-    import qiongli
+    from qiongli import _version
 
-    return content_digest(Path(str(qiongli.__file__)).parent, remembered=True)
+    return content_digest(Path(str(_version.__file__)).parent, remembered=True)

@@ -106,9 +106,9 @@ def _mend(name: str = "qiongli-core") -> str:
 
 
 def _installation() -> list[Finding]:
-    import qiongli
+    from qiongli import _version
 
-    findings = [Finding("core", "ok", f"qiongli is imported from {os.path.dirname(str(qiongli.__file__))}")]  # noqa: PTH120
+    findings = [Finding("core", "ok", f"qiongli is imported from {os.path.dirname(str(_version.__file__))}")]  # noqa: PTH120
     copies = _copies_of_core()
     if len(copies) > 1:
         message = f"{copies[0]} hides {', '.join(copies[1:])}"

@@ -79,10 +79,8 @@ def _patterns(item: Signal | Suppressor) -> Iterable[QiongliError]:
 
 def _too_common(words: Sequence[str]) -> bool:
     """Whether a pattern is one frequent word; in Chinese, one character or one frequent word."""
-    return (
-        (len(words) == 1 and not words[0].isascii())
-        or ("".join(words) in _common_words()
-        and (len(words) == 1 or not words[0].isascii()))
+    return (len(words) == 1 and not words[0].isascii()) or (
+        "".join(words) in _common_words() and (len(words) == 1 or not words[0].isascii())
     )
 
 

@@ -12,6 +12,7 @@ import attrs
 
 from qiongli.contract.models import Pattern, SubjectContract
 from qiongli.document import Document, DocumentField, normal_form
+from qiongli.patterns import LazyPattern
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Evidence
 from qiongli.signals import _plural
@@ -20,10 +21,14 @@ from qiongli.signals.directives import DirectivePatterns, directive_patterns
 from qiongli.signals.polarity import Clauses
 
 #: Changes when the same contracts would compile to something else.
-INDEX_VERSION: Final = 2
+INDEX_VERSION: Final = 3
 
 #: Tokens on either side within which an acronym's context word must stand.
 ACRONYM_WINDOW: Final = 12
+
+
+#: Punctuation that ends a phrase: "life cycle; portfolio" is no life-cycle portfolio.
+_BREAKS: Final = LazyPattern(r"[;:!?。；！？，]|[,.](?=\s)")
 
 
 @attrs.frozen
@@ -151,12 +156,14 @@ class SignalIndex:
             field.text, field.tokens.starts[first], field.tokens.ends[last - 1], symbols
         ):
             return False
+        if last - first > 1 and not self._unbroken(rule, field, first, last):
+            return False
         if rule.kind != "acronym":
             return True
         text = field.text[field.tokens.starts[first] : field.tokens.ends[last - 1]]
         if text != rule.text and text != f"{rule.text}s":
             return False
-        if field.name == "venue":
+        if field.name in ("venue", "jel"):
             return True
         words = field.tokens.words
         low, high = max(0, first - ACRONYM_WINDOW), min(len(words), last + ACRONYM_WINDOW)
@@ -174,6 +181,11 @@ class SignalIndex:
             for length in lengths
             for index in (*range(low, first - length + 1), *range(last, high - length + 1))
         )
+
+    def _unbroken(self, rule: Rule, field: DocumentField, first: int, last: int) -> bool:
+        """Whether no punctuation that the pattern itself lacks stands between the words of a match."""
+        broken = _BREAKS.search(field.masked, field.tokens.starts[first], field.tokens.ends[last - 1])
+        return broken is None or broken.group()[0] in rule.text
 
     def _compiled_regexes(self) -> list[tuple[int, Any]]:
         if self._regexes and self._regexes[0][1] is None:
@@ -216,7 +228,7 @@ class SignalIndex:
 def _phrase_forms(words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     if not words:
         return ()
-    return tuple((*words[:-1], last) for last in _plural.forms(words[-1]))
+    return tuple((*words[:-1], last) for last in _plural.forms(words[-1], alone=len(words) == 1))
 
 
 #: Symbols that tell terms apart although normalisation drops them: C++ is not C, R&D is not "R D".

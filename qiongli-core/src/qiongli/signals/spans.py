@@ -13,7 +13,8 @@ _ORDER: Final = {name: index for index, name in enumerate(DIMENSIONS)}
 def select_spans(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """Of the asserted signals of each subject, those that keep their span: the longest, then weight, dimension, id.
 
-    Overlapping signals of the same dimension both stay: their independence is not claimed.
+    A span that was claimed supports nothing else: "no arbitrage" is not "arbitrage" as well. A signal that loses one
+    span keeps the others on which it stands by itself.
     """
     kept: list[Evidence] = []
     candidates = [item for item in evidence if item.role == "signal" and item.polarity == "asserted"]
@@ -24,7 +25,6 @@ def select_spans(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
             and other.field == item.field
             and other.start < item.end
             and item.start < other.end
-            and other.dimension != item.dimension
             for other in kept
         ):
             kept.append(item)
