@@ -888,14 +888,16 @@ GROUPS = {
 }
 
 
-def run_tests(source: Path, *, invariants: bool) -> tuple[bool, str]:
-    """Run the tests against a copy; whether they passed, and the first that failed."""
+def run_tests(source: Path, *, invariants: bool, mutated: str = "") -> tuple[bool, str]:
+    """Run the tests against a copy, those of the mutated module first; whether they passed, and the first that failed."""
     environment = os.environ | {
         "PYTHONPATH": str(source),
         "PYTHONDONTWRITEBYTECODE": "1",
         "HYPOTHESIS_PROFILE": "mutants",
     }
     files = INVARIANTS if invariants else (*CASES, *(name for name in INVARIANTS if name not in CASES))
+    module = Path(mutated).parts[0].removesuffix(".py") if mutated else ""
+    files = sorted(files, key=lambda name: name != f"test_{module}.py")
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:qiongli", "--no-header", "--tb=no", "-rf"]
     if invariants:
         options += ["-k", NOT_INVARIANT]
@@ -925,7 +927,7 @@ def imported_from(source: Path) -> Path:
 def main(arguments: list[str] | None = None) -> int:
     """Run the chosen mutants and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="only mutants whose kind contains this text")
+    parser.add_argument("--only", default="", help="only mutants whose group or kind contains this text")
     parser.add_argument("--invariants", action="store_true", help="only the property tests")
     parser.add_argument("--list", action="store_true", help="check that every mutant applies, and run nothing")
     options = parser.parse_args(arguments)
@@ -934,7 +936,7 @@ def main(arguments: list[str] | None = None) -> int:
         (group, mutant)
         for group, mutants in GROUPS.items()
         for mutant in mutants
-        if options.only.casefold() in mutant.kind.casefold()
+        if options.only.casefold() in f"{group}: {mutant.kind}".casefold()
     ]
     stale = []
     for _, mutant in chosen:
@@ -968,7 +970,7 @@ def main(arguments: list[str] | None = None) -> int:
             whole = target.read_text(encoding="utf-8")
             target.write_text(mutant.applied(whole), encoding="utf-8")
             started = time.monotonic()
-            passed, failed = run_tests(copy.parent, invariants=options.invariants)
+            passed, failed = run_tests(copy.parent, invariants=options.invariants, mutated=mutant.file)
             target.write_text(whole, encoding="utf-8")
             survivors += passed
             verdict = "SURVIVED" if passed else failed
