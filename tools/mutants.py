@@ -912,6 +912,9 @@ def run_tests(source: Path, *, invariants: bool, mutated: str = "") -> tuple[boo
     )
     if done.returncode == 0:
         return True, ""
+    if done.returncode not in (1, 2):
+        # Neither a failing test nor a module that cannot be imported: the run itself is at fault, and nothing is killed.
+        raise RuntimeError(f"pytest ended with {done.returncode}: {done.stdout[-2_000:]}{done.stderr[-2_000:]}")
     failed = re.search(r"^(?:FAILED|ERROR) \S*?([^/\s]+\.py\S*)", done.stdout, re.MULTILINE)
     return False, failed[1] if failed else f"exit {done.returncode}"
 
