@@ -27,8 +27,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "qiongli-core" / "src" / "qiongli"
 TESTS = ROOT / "qiongli-core" / "tests"
 
-CASES = ("test_scoring.py", "test_costs.py", "test_safety.py", "test_routing.py", "test_clarification.py")
-CASES += ("test_session.py", "test_limits.py", "test_oracle_cases.py", "test_diagnostics.py")
+CASES = (
+    *("test_scoring.py", "test_costs.py", "test_safety.py", "test_routing.py", "test_clarification.py"),
+    *("test_session.py", "test_limits.py", "test_oracle_cases.py", "test_diagnostics.py"),
+)
 INVARIANTS = ("test_invariants_score.py", "test_invariants_decision.py", "test_session.py", "test_diagnostics.py")
 #: Names of the tests that are cases and not properties in the files that hold both.
 NOT_INVARIANT = "not TestBuilders"
@@ -897,12 +899,12 @@ def run_tests(source: Path, *, invariants: bool, mutated: str = "") -> tuple[boo
     }
     files = INVARIANTS if invariants else (*CASES, *(name for name in INVARIANTS if name not in CASES))
     module = Path(mutated).parts[0].removesuffix(".py") if mutated else ""
-    files = sorted(files, key=lambda name: name != f"test_{module}.py")
+    ordered = sorted(files, key=lambda name: name != f"test_{module}.py")
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:qiongli", "--no-header", "--tb=no", "-rf"]
     if invariants:
         options += ["-k", NOT_INVARIANT]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *(str(TESTS / name) for name in files)],
+        [sys.executable, "-m", "pytest", *options, *(str(TESTS / name) for name in ordered)],
         cwd=ROOT,
         env=environment,
         capture_output=True,
