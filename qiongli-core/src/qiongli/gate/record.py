@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -15,8 +15,10 @@ from qiongli.cache import read_cached, write_cached
 from qiongli.errors import ContractError
 from qiongli.gate.digest import RECORD_FILE, content_digest, core_digest
 from qiongli.records._units import to_json
-from qiongli.records.gate import ActivationRecord
 from qiongli.records.subjects import Reason
+
+if TYPE_CHECKING:
+    from qiongli.records.gate import ActivationRecord
 
 __all__ = [
     "GRANDFATHERED",
@@ -192,6 +194,8 @@ def _structure(value: Any) -> ActivationRecord:
     """Build the record from parsed JSON; unknown keys of a later version are ignored, known ones must fit."""
     if not isinstance(value, dict):
         raise TypeError("it is no JSON object")
+    from qiongli.records.gate import ActivationRecord
+
     version = _text(value["schema_version"])
     if version.partition(".")[0] != "1":
         raise ValueError(f"its schema version {version!r} is not known here")
@@ -216,6 +220,7 @@ def _structure(value: Any) -> ActivationRecord:
         counts=counts,
         peers={slug: _text(digest) for slug, digest in peers.items()},
         cases=tuple(_text(case) for case in cases),
+        files={name: _text(digest) for name, digest in _mapping(value.get("files", {})).items()},
         schema_version=version,
     )
 

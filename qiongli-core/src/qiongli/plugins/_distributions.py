@@ -30,8 +30,7 @@ GROUPS: Final = (SUBJECTS_GROUP, PLUGINS_GROUP, COMMANDS_GROUP)
 _MAXIMUM_ENTRY_POINTS: Final = 1_048_576
 _MAXIMUM_METADATA: Final = 65_536
 _SUFFIXES: Final = (".dist-info", ".egg-info")
-_RUNS: Final = re.compile(r"[-_.]+")
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 @attrs.frozen
@@ -69,7 +68,7 @@ class Distribution:
         return tuple(entry for entry in self.entry_points if entry.group == group)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)  # making a repr costs every start more than printing it is worth
 class Scan:
     """What a search of the path found; every part is sorted, whatever the order on disk."""
 
@@ -84,7 +83,10 @@ class Scan:
 
 def canonical(name: str) -> str:
     """A distribution's name in lower case with runs of `-`, `_` and `.` as one hyphen."""
-    return _RUNS.sub("-", name.strip()).lower()
+    key = name.strip().lower().replace("_", "-").replace(".", "-")
+    while "--" in key:
+        key = key.replace("--", "-")
+    return key
 
 
 def search_path() -> list[str]:
@@ -100,8 +102,9 @@ def scan(paths: Sequence[str] | None = None, *, neighbours: bool = False) -> Sca
     as well, which `doctor` does.
     """
     order = {path: place for place, path in reversed(list(enumerate(_folders(paths))))}
-    places: dict[str, list[tuple[int, Path]]] = {}
-    ours: dict[Path, bytes | None] = {}
+    # Plain texts until it is known whose folder it is: thousands of paths would cost more than the search.
+    places: dict[str, list[tuple[int, str]]] = {}
+    ours: dict[str, bytes | None] = {}
     leftovers: list[Path] = []
     others: list[tuple[Path, str]] = []
     archives: list[str] = []
@@ -115,13 +118,13 @@ def scan(paths: Sequence[str] | None = None, *, neighbours: bool = False) -> Sca
             if name.startswith("~"):
                 leftovers.append(Path(path, name))
                 continue
-            folder = Path(path, name)
-            places.setdefault(canonical(_split(name)[0]), []).append((place, folder))
-            data = _entry_points(f"{path}{os.sep}{name}{os.sep}entry_points.txt")
+            folder = f"{path}{os.sep}{name}"
+            places.setdefault(canonical(_project(name)), []).append((place, folder))
+            data = _entry_points(f"{folder}{os.sep}entry_points.txt")
             if data is None or b"qiongli" in data.lower():
                 ours[folder] = data
             elif neighbours and data:
-                others += _resemblance(folder, data)
+                others += _resemblance(Path(folder), data)
     found, hidden = _choose(places, ours)
     found += _others(archives, default=paths is None)
     first: dict[str, Distribution] = {}
@@ -152,6 +155,12 @@ def _listing(path: str) -> list[str] | None:
     return found
 
 
+def _project(name: str) -> str:
+    """The name of the project that a metadata folder states; the common form is cut without looking further."""
+    stem, _, suffix = name.rpartition(".")
+    return stem.partition("-")[0] if suffix == "dist-info" and stem.count("-") == 1 else _split(name)[0]
+
+
 def _split(name: str) -> tuple[str, str]:
     """Name and version that the name of a metadata folder states; the version may be empty."""
     stem, _, suffix = name.rpartition(".")
@@ -176,20 +185,22 @@ def _entry_points(path: str) -> bytes | None:
 
 
 def _choose(
-    places: dict[str, list[tuple[int, Path]]], ours: dict[Path, bytes | None]
+    places: dict[str, list[tuple[int, str]]], ours: dict[str, bytes | None]
 ) -> tuple[list[Distribution], list[tuple[Path, Path]]]:
     """Of every distribution with our entry points somewhere, the metadata folder that counts, read."""
     found: list[Distribution] = []
     hidden: list[tuple[Path, Path]] = []
-    for candidates in places.values():
-        if not any(folder in ours for _, folder in candidates):
+    for located in places.values():
+        if not any(folder in ours for _, folder in located):
             continue
-        ranked = sorted(candidates, key=lambda item: (_kind(item[1]), item[0], item[1].name))
+        candidates = [(place, Path(folder)) for place, folder in located]
+        ranked = sorted(candidates, key=lambda item: (*_rank(item), item[1].name))
         winner = _newest([folder for place, folder in ranked if _rank(ranked[0]) == (_kind(folder), place)])
         losers = tuple(sorted(folder for _, folder in candidates if folder != winner and not _same(folder, winner)))
         hidden += [(folder, winner) for folder in losers]
-        if winner in ours:
-            found.append(attrs.evolve(_read(winner, ours[winner]), shadows=losers))
+        data = {Path(folder): ours[folder] for _, folder in located if folder in ours}
+        if winner in data:
+            found.append(attrs.evolve(_read(winner, data[winner]), shadows=losers))
     return [item for item in found if item.entry_points or item.problem or item.misspelt], hidden
 
 
@@ -254,7 +265,7 @@ def _identity(folder: Path) -> tuple[str, str, Reason | None]:
             break
         fields.setdefault(field.strip().lower(), value.strip())
     name, version = fields.get("name", ""), fields.get("version", "")
-    if not _NAME.fullmatch(name) or not version:
+    if not re.fullmatch(_NAME, name) or not version:
         return "", "", Reason("metadata_unreadable", f"its {file.name} states no name and version")
     return name, version, None
 

@@ -15,7 +15,7 @@ from qiongli.records.subjects import Reason
 _MODULE_SUFFIXES: Final = (".py", ".pyc", ".so", ".pyd")
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)  # making a repr costs every start more than printing it is worth
 class Package:
     """A regular package: its folder, and further packages of that name later on the path, which it hides."""
 

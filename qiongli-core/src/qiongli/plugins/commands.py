@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib import import_module
 
 import attrs
@@ -63,7 +64,7 @@ def load_command(name: str) -> object | None:
             hint=f"Run: qiongli plugins block {claimants[-1]}",
         )
     command = found[0]
-    target = TARGET.fullmatch(command.value)
+    target = re.fullmatch(TARGET, command.value, re.ASCII)
     if target is None or not target["attribute"]:
         raise _broken(command, f"is declared as {command.value!r}, which is not `module:attribute`")
     try:

@@ -15,9 +15,7 @@ from qiongli.plugins.policy import PLUGINS_VARIABLE, Policy, Switches, load_poli
 from qiongli.records.subjects import Reason
 
 #: A module, or an object in it, as the value of an entry point; extras are an old form that some tools still write.
-TARGET: Final = re.compile(
-    r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)\s*(:\s*(?P<attribute>[A-Za-z_][\w.]*))?\s*(\[.*\])?", re.ASCII
-)
+TARGET: Final = r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)\s*(:\s*(?P<attribute>[A-Za-z_][\w.]*))?\s*(\[.*\])?"
 
 #: Plugins that are no subjects are called after all subjects.
 AFTER_SUBJECTS: Final = 1_000_000
@@ -90,7 +88,7 @@ def hook_modules(
         if not entries or objection(distribution, policy, switches) is not None:
             continue
         for entry in entries:
-            target = TARGET.fullmatch(entry.value)
+            target = re.fullmatch(TARGET, entry.value, re.ASCII)
             # A value that names no module is imported as it stands, so that the failure is reported by its name.
             module = target["module"] if target else entry.value
             attribute = (target["attribute"] or "") if target else ""

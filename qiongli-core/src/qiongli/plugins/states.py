@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -65,7 +64,7 @@ STATE_REASONS: Final[Mapping[str, tuple[SubjectState, str]]] = MappingProxyType(
 )
 
 
-@attrs.frozen
+@attrs.frozen(repr=False, eq=False)  # a row is compared by identity: comparing contracts would read them whole
 class Row:
     """A subject's entry point with what could be read of it, and how far it was lowered."""
 
@@ -130,8 +129,8 @@ def check_requirement(row: Row) -> Row:
     return row
 
 
-_PLAIN_VERSION: Final = re.compile(r"\d{1,9}(\.\d{1,9})*", re.ASCII)
-_PLAIN_CLAUSE: Final = re.compile(r"(>=|<=|==|!=|>|<)\s*(\d{1,9}(?:\.\d{1,9})*)", re.ASCII)
+#: Longer operators first, so that `>=` is not read as `>`.
+_OPERATORS: Final = (">=", "<=", "==", "!=", ">", "<")
 
 
 def specifier_admits(specifier: str, version: str) -> bool | None:
@@ -139,9 +138,10 @@ def specifier_admits(specifier: str, version: str) -> bool | None:
 
     Plain comparisons of release numbers, the common case, are answered without the library for them.
     """
-    clauses = [_PLAIN_CLAUSE.fullmatch(clause.strip()) for clause in specifier.split(",")]
-    if _PLAIN_VERSION.fullmatch(version) and all(clauses):
-        return all(_compare(clause[1], _release(version), _release(clause[2])) for clause in clauses if clause)
+    here = _release(version)
+    clauses = [_plain_clause(clause.strip()) for clause in specifier.split(",")]
+    if here is not None and all(clauses):
+        return all(_compare(clause[0], here, clause[1]) for clause in clauses if clause)
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
     from packaging.version import InvalidVersion
 
@@ -151,11 +151,22 @@ def specifier_admits(specifier: str, version: str) -> bool | None:
         return None
 
 
-def _release(text: str) -> tuple[int, ...]:
-    parts = [int(part) for part in text.split(".")]
-    while parts and parts[-1] == 0:
-        parts.pop()
-    return tuple(parts)
+def _plain_clause(text: str) -> tuple[str, tuple[int, ...]] | None:
+    """Operator and release of a clause that needs no library, or None."""
+    operator = next((operator for operator in _OPERATORS if text.startswith(operator)), None)
+    release = None if operator is None else _release(text[len(operator) :].strip())
+    return None if operator is None or release is None else (operator, release)
+
+
+def _release(text: str) -> tuple[int, ...] | None:
+    """The numbers of a plain release without zeros at its end, or None for any other version."""
+    parts = text.split(".")
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        return None
+    numbers = [int(part) for part in parts]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
 
 
 def _compare(operator: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
