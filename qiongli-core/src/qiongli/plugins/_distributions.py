@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -89,9 +90,33 @@ def canonical(name: str) -> str:
     return key
 
 
+_instead: list[tuple[str, ...]] = []
+
+
 def search_path() -> list[str]:
     """The folders that are searched when nobody names others: Python's own path."""
-    return list(sys.path)
+    return list(_instead[-1] if _instead else sys.path)
+
+
+def search_folders(paths: Sequence[str] | None) -> list[str]:
+    """The folders of a search, in order, each as an absolute path that follows no link."""
+    raw = search_path() if paths is None else paths
+    return [os.path.abspath(path or os.curdir) for path in raw if isinstance(path, str | os.PathLike)]  # noqa: PTH100
+
+
+def searches_everything(paths: Sequence[str] | None) -> bool:
+    """Whether import hooks and unusual finders take part: only when really everything is searched."""
+    return paths is None and not _instead
+
+
+@contextmanager
+def searching(paths: Sequence[str]) -> Iterator[None]:
+    """Search these folders instead of Python's path while the context lasts: tests see nothing that is installed."""
+    _instead.append(tuple(paths))
+    try:
+        yield
+    finally:
+        _instead.pop()
 
 
 def scan(paths: Sequence[str] | None = None, *, neighbours: bool = False) -> Scan:
@@ -101,7 +126,7 @@ def scan(paths: Sequence[str] | None = None, *, neighbours: bool = False) -> Sca
     egg-info everywhere, and within one folder the newest version. With `neighbours`, foreign entry points are judged
     as well, which `doctor` does.
     """
-    order = {path: place for place, path in reversed(list(enumerate(_folders(paths))))}
+    order = {path: place for place, path in reversed(list(enumerate(search_folders(paths))))}
     # Plain texts until it is known whose folder it is: thousands of paths would cost more than the search.
     places: dict[str, list[tuple[int, str]]] = {}
     ours: dict[str, bytes | None] = {}
@@ -126,7 +151,7 @@ def scan(paths: Sequence[str] | None = None, *, neighbours: bool = False) -> Sca
             elif neighbours and data:
                 others += _resemblance(Path(folder), data)
     found, hidden = _choose(places, ours)
-    found += _others(archives, default=paths is None)
+    found += _others(archives, default=searches_everything(paths))
     first: dict[str, Distribution] = {}
     for distribution in found:
         first.setdefault(distribution.key, distribution)
@@ -136,11 +161,6 @@ def scan(paths: Sequence[str] | None = None, *, neighbours: bool = False) -> Sca
         tuple(sorted(leftovers)),
         tuple(sorted(others)),
     )
-
-
-def _folders(paths: Sequence[str] | None) -> list[str]:
-    raw = search_path() if paths is None else paths
-    return [os.fspath(path) or os.curdir for path in raw if isinstance(path, str | os.PathLike)]
 
 
 def _listing(path: str) -> list[str] | None:

@@ -21,7 +21,8 @@ from qiongli.plugins._distributions import (
     Scan,
     canonical,
     scan,
-    search_path,
+    search_folders,
+    searches_everything,
 )
 from qiongli.plugins._packages import Package, find_package
 from qiongli.plugins.catalogue import CORE_ORDER, Catalogue, CatalogueSubject, Verdict
@@ -51,12 +52,12 @@ def discover(
     policy = load_policy() if policy is None else policy
     switches = read_switches(os.environ if environment is None else environment)
     found = scan(paths)
-    search = search_path() if paths is None else [str(path) for path in paths]
+    search = search_folders(paths)
     warnings = [*_policy_warnings(policy), *_distribution_warnings(found)]
     rows = [
         row
         for distribution in found.distributions
-        for row in _rows(distribution, search, ask_finders=paths is None, warnings=warnings)
+        for row in _rows(distribution, search, ask_finders=searches_everything(paths), warnings=warnings)
     ]
     rows = [
         row if row.contract is None else apply_local_rules(row, policy, switches)

@@ -58,6 +58,8 @@ STATE_REASONS: Final[Mapping[str, tuple[SubjectState, str]]] = MappingProxyType(
         "record_outdated": ("lens_only", "Its files were changed after the record was written."),
         "record_other_rules": ("lens_only", "Its record was written under other rules of the gate."),
         "unverified": ("lens_only", "Its record was not verified on this machine."),
+        "verifying": ("lens_only", "Its record is being verified; a server does that beside its work."),
+        "evaluation_pack_missing": ("lens_only", "It has no evaluation pack that its record could be measured with."),
         "verification_failed": ("lens_only", "Verifying its record ended in an error."),
         "record_does_not_hold": ("lens_only", "Measured here, it does not pass the gate."),
     }
