@@ -90,12 +90,13 @@ def canonical(name: str) -> str:
     return key
 
 
-_instead: list[tuple[str, ...]] = []
+_instead: list[tuple[str, ...] | None] = []
 
 
 def search_path() -> list[str]:
     """The folders that are searched when nobody names others: Python's own path."""
-    return list(_instead[-1] if _instead else sys.path)
+    instead = _instead[-1] if _instead else None
+    return list(sys.path if instead is None else instead)
 
 
 def search_folders(paths: Sequence[str] | None) -> list[str]:
@@ -106,13 +107,16 @@ def search_folders(paths: Sequence[str] | None) -> list[str]:
 
 def searches_everything(paths: Sequence[str] | None) -> bool:
     """Whether import hooks and unusual finders take part: only when really everything is searched."""
-    return paths is None and not _instead
+    return paths is None and (not _instead or _instead[-1] is None)
 
 
 @contextmanager
-def searching(paths: Sequence[str]) -> Iterator[None]:
-    """Search these folders instead of Python's path while the context lasts: tests see nothing that is installed."""
-    _instead.append(tuple(paths))
+def searching(paths: Sequence[str] | None) -> Iterator[None]:
+    """Search these folders instead of Python's path while the context lasts: tests see nothing that is installed.
+
+    None inside such a context stands for Python's path again.
+    """
+    _instead.append(None if paths is None else tuple(paths))
     try:
         yield
     finally:
