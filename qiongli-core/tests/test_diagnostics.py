@@ -129,7 +129,9 @@ def test_h1_a_digest_depends_on_its_key_and_is_no_bare_hash() -> None:
     assert digest("\ud800", KEY).startswith("hmac:")
 
 
-@pytest.mark.parametrize("value", [item for item in GARBAGE if type(item) not in (bool, type(None))], ids=repr)
+@pytest.mark.parametrize(
+    "value", [item for item in GARBAGE if type(item) not in (bool, type(None))], ids=lambda item: type(item).__name__
+)
 def test_h1_garbage_is_dropped_and_counted(value: Any) -> None:
     recorder = Recorder(SUBJECTS)
     recorder.record("score", score=value)
