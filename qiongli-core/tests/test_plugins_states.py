@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -37,7 +38,7 @@ def state(catalogue: Catalogue, slug: str) -> tuple[str, list[str]]:
     return listing.state, [reason.code for reason in listing.reasons]
 
 
-def record_for(root: Path, slug: str, owner: str, **changes: object) -> ActivationRecord:
+def record_for(root: Path, slug: str, owner: str, **changes: Any) -> ActivationRecord:
     """A record that fits the package as it lies there."""
     record: ActivationRecord = ActivationRecord(
         subject=slug,
