@@ -13,6 +13,9 @@ from typing import Any
 import attrs
 import msgspec
 
+from qiongli.plugins.diagnosis import Diagnosis
+from qiongli.plugins.listing import PluginList
+from qiongli.plugins.settings import PolicyPacket
 from qiongli.records.evaluation import EvaluationReport
 from qiongli.records.evidence import Evidence
 from qiongli.records.gate import ActivationRecord, GateReport
@@ -27,12 +30,15 @@ FOLDER = Path(__file__).resolve().parent.parent / "qiongli-core" / "src" / "qion
 STRUCTURES: dict[str, type] = {
     "action": ActionPacket,
     "activation-record": ActivationRecord,
+    "doctor": Diagnosis,
     "evaluation-report": EvaluationReport,
     "evidence": Evidence,
     "gate-report": GateReport,
     "manifest": ManifestState,
     "packet": RefinementPacket,
     "packets": RoutedPackets,
+    "plugin-list": PluginList,
+    "plugin-policy": PolicyPacket,
     "resource": ResourceRef,
     "resource-plan": ResourceActivationPlan,
     "status": StatusPacket,

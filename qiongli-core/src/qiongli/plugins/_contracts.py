@@ -20,8 +20,8 @@ _MAXIMUM_CACHED: Final = 1_048_576
 def read_package_contract(root: Path) -> SubjectContract:
     """The contract of the package in `root`, from the cache when its bytes were seen before.
 
-    Raises `ContractError` with every fault of a malformed or unreadable contract, and `ImportError` when the library
-    that reads YAML is missing.
+    Raises `ContractError` with every fault of a malformed or unreadable contract, and `EnvironmentBrokenError` when
+    the library that reads YAML is missing.
     """
     path = root / CONTRACT_FILE
     data = _plain_bytes(path)

@@ -11,7 +11,7 @@ import attrs
 
 from qiongli.contract.files import resource_state
 from qiongli.contract.models import CONTRACT_FILE
-from qiongli.errors import ContractError
+from qiongli.errors import ContractError, EnvironmentBrokenError
 from qiongli.plugins._contracts import read_package_contract
 from qiongli.plugins._distributions import (
     GROUPS,
@@ -85,8 +85,8 @@ def _rows(distribution: Distribution, search: Sequence[str], *, ask_finders: boo
         row = Row(distribution, entry)
         try:
             row = _read(row, search, ask_finders=ask_finders, warnings=warnings)
-        except ImportError as error:
-            message = f"its contract cannot be read without {error.name or 'a library'}, which core needs"
+        except (ImportError, EnvironmentBrokenError) as error:
+            message = f"its contract cannot be read: {error.args[0] if error.args else 'a library is missing'}"
             hint = f"Run: {sys.executable} -m pip install --force-reinstall qiongli-core"
             row = row.lowered(Reason("library_missing", message, hint))
         except Exception as error:  # one subject must not cost the others
