@@ -16,7 +16,9 @@ import msgspec
 from qiongli.plugins.diagnosis import Diagnosis
 from qiongli.plugins.listing import PluginList
 from qiongli.plugins.settings import PolicyPacket
-from qiongli.records.evaluation import EvaluationReport
+from qiongli.gate.explanation import Explanation, Verification
+from qiongli.gate.promotion import PromotionPacket
+from qiongli.records.evaluation import CorpusReport, EvaluationReport
 from qiongli.records.evidence import Evidence
 from qiongli.records.gate import ActivationRecord, GateReport
 from qiongli.records.packet import RefinementPacket, RoutedPackets
@@ -30,15 +32,19 @@ FOLDER = Path(__file__).resolve().parent.parent / "qiongli-core" / "src" / "qion
 STRUCTURES: dict[str, type] = {
     "action": ActionPacket,
     "activation-record": ActivationRecord,
+    "corpus-report": CorpusReport,
     "doctor": Diagnosis,
     "evaluation-report": EvaluationReport,
     "evidence": Evidence,
+    "gate-explanation": Explanation,
     "gate-report": GateReport,
+    "gate-verification": Verification,
     "manifest": ManifestState,
     "packet": RefinementPacket,
     "packets": RoutedPackets,
     "plugin-list": PluginList,
     "plugin-policy": PolicyPacket,
+    "promotion": PromotionPacket,
     "resource": ResourceRef,
     "resource-plan": ResourceActivationPlan,
     "status": StatusPacket,

@@ -52,10 +52,10 @@ def build_runtime(catalogue: Catalogue, *, hooks: HookCaller | None = None, cach
 @lru_cache(maxsize=1)
 def default_runtime() -> Runtime:
     """The runtime of this machine: what is installed, in the states that the gate and local policy leave it."""
-    from qiongli.plugins.discovery import discover
+    from qiongli.gate.admission import installed_catalogue
     from qiongli.plugins.permission import hook_modules
 
-    catalogue = discover()
+    catalogue = installed_catalogue()
     hooks = None
     if hook_modules(catalogue):
         # Only then is pluggy worth its start-up time.

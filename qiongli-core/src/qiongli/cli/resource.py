@@ -21,10 +21,10 @@ def list_(
     as_json: _JSON = False,
 ) -> None:
     """List resources with their size and whether they may be loaded now."""
-    from qiongli.plugins import discover
+    from qiongli.gate.admission import installed_catalogue
     from qiongli.resources import list_resources, may_load
 
-    catalogue = discover()
+    catalogue = installed_catalogue()
     subjects = (find(catalogue, subject),) if subject is not None else catalogue.subjects
     resources: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
@@ -61,8 +61,8 @@ def show(
     as_json: _JSON = False,
 ) -> None:
     """Print one resource, if the state of its subject permits that it is loaded."""
-    from qiongli.plugins import discover
+    from qiongli.gate.admission import installed_catalogue
     from qiongli.resources import load_resource
 
-    reference, text = load_resource(find(discover(), subject), kind, name if name is not None else subject)
+    reference, text = load_resource(find(installed_catalogue(), subject), kind, name if name is not None else subject)
     emit({"schema_version": SCHEMA_VERSION, "resource": to_packet(reference), "text": text}, text, as_json)

@@ -23,9 +23,9 @@ def list_subjects(
     as_json: _JSON = False,
 ) -> None:
     """List installed subjects, their states and the reasons."""
-    from qiongli.plugins import discover
+    from qiongli.gate.admission import installed_catalogue
 
-    catalogue = discover()
+    catalogue = installed_catalogue()
     for warning in catalogue.warnings:
         message(f"warning: {warning}")
     rows = [
@@ -69,9 +69,9 @@ def find(catalogue: Catalogue, subject: str) -> CatalogueSubject:
 
 def show(subject: Annotated[str, typer.Argument(help="Slug of the subject.")], as_json: _JSON = False) -> None:
     """Show one subject: state, signals by dimension, lenses and resources."""
-    from qiongli.plugins import discover
+    from qiongli.gate.admission import installed_catalogue
 
-    found = find(discover(), subject)
+    found = find(installed_catalogue(), subject)
     contract = found.contract
     counts: dict[str, int] = {}
     for signal in contract.signals:

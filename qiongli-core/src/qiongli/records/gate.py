@@ -58,4 +58,6 @@ class ActivationRecord(Record):
     peers: dict[str, str]
     #: Names of all fixtures, sorted: a case missing since the record is noticed.
     cases: tuple[str, ...]
+    #: SHA-256 of every file that the content digest covers, to say what was changed; the content digest decides.
+    files: dict[str, str] = attrs.field(factory=dict)
     schema_version: str = SCHEMA_VERSION
