@@ -40,7 +40,7 @@ is generated from the hook specifications and from the code that calls them.
 
 | group | name | value | what happens with it |
 |---|---|---|---|
-| `{SUBJECTS_GROUP}` | the slug of a subject | its top-level import package | its contract and resources are read as files |
+| `{SUBJECTS_GROUP}` | a subject's slug | its top-level import package | contract and resources are read as files |
 | `{PLUGINS_GROUP}` | any name | `module` or `module:object` | imported when hooks are first needed |
 | `{COMMANDS_GROUP}` | a command of `qiongli` | `module:object` | listed from metadata, imported when it runs |
 
@@ -56,7 +56,7 @@ A subject is data. Nothing of a subject's package is imported to list, validate,
 | code | runs when |
 |---|---|
 | modules in `{PLUGINS_GROUP}` | their distribution is installed, not blocked, and inside the allow-list |
-| the `hooks` module that a contract names | the same, **and** it was allowed on this machine, **and** its subject is active |
+| the `hooks` module that a contract names | the same, **and** it is allowed here, **and** its subject is active |
 | commands in `{COMMANDS_GROUP}` | somebody runs that command |
 
 A distribution is allowed with `qiongli plugins allow DISTRIBUTION`, and kept out with `qiongli plugins block`.

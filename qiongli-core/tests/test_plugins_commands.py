@@ -17,7 +17,7 @@ from qiongli.cli import run
 from qiongli.plugins.commands import list_commands, load_command
 from qiongli.plugins.policy import load_policy, policy_path
 from qiongli.schemas import schema_text
-from qiongli.testing import FakeDistributions, imports_nothing_from
+from qiongli.testing import FakeDistributions, example_contract, imports_nothing_from
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
@@ -271,6 +271,25 @@ def test_recovery_commands_run_no_foreign_code(
     )
     result = process(fake_distributions, *arguments)
     assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["route", "We ran a law trial design."], ["subject", "explain", "law", "--text", "x"], ["gate", "check", "law"]],
+    ids=" ".join,
+)
+def test_no_command_runs_the_code_of_a_subject_that_nobody_allowed(
+    fake_distributions: FakeDistributions, tmp_path: Path, arguments: list[str]
+) -> None:
+    mark = tmp_path / "written"
+    code = f"open({str(mark)!r}, 'a').close()\n"
+    text = example_contract("law", status="runtime_enabled", hooks="hooks")
+    files = {"runtime-subject.yaml": text, "hooks.py": code}
+    fake_distributions.add_subject("law", status="runtime_enabled", code=code, files=files)
+    result = process(fake_distributions, *arguments)
+    assert result.returncode in (0, 1), result.stderr
     assert "Traceback" not in result.stderr
     assert not mark.exists()
 

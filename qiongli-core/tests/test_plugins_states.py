@@ -692,3 +692,20 @@ def test_folders_of_the_user_are_those_of_platformdirs(monkeypatch: pytest.Monke
             assert cache_folder().is_absolute()
     monkeypatch.setenv("QIONGLI_CACHE_DIR", "/mine")
     assert cache_folder() == Path("/mine")
+
+
+def test_the_cache_keeps_the_newest_files_of_a_kind(isolated_qiongli: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from qiongli import cache
+
+    monkeypatch.setattr(cache, "MAXIMUM_OF_A_KIND", 3)
+    cache.write_cached("other-1.json", "x")
+    for number in range(6):
+        cache.write_cached(f"kind-{number}.json", str(number))
+        moment = 1_000_000_000 + number
+        os.utime(isolated_qiongli / "cache" / f"kind-{number}.json", (moment, moment))
+    assert {path.name for path in (isolated_qiongli / "cache").iterdir()} == {
+        "other-1.json",
+        "kind-3.json",
+        "kind-4.json",
+        "kind-5.json",
+    }
