@@ -18,6 +18,7 @@ in place of those that they will replace, so that they see the new state and nev
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -47,6 +48,8 @@ class Step:
     staged: str = ""
     #: For `move`: the new name.
     aside: str = ""
+    #: For `write`: digest of what the file is to replace, `folder` for a folder, empty where there is nothing.
+    before: str = ""
 
 
 @attrs.define
@@ -116,7 +119,8 @@ class Transaction:
         for folder in sorted({os.path.dirname(step.aside or step.target) for step in self._steps} - {""}):
             make_folders(self.project, folder, self.operations)
         if len(self._steps) > 1:
-            intent = json.dumps({"schema_version": "1.0", "steps": [attrs.asdict(step) for step in self._steps]})
+            steps = [attrs.evolve(step, before=_content(self.project, step.target)) for step in self._steps]
+            intent = json.dumps({"schema_version": "1.0", "steps": [attrs.asdict(step) for step in steps]})
             name = self._stage(intent.encode(), INTENT)
             self.operations.sync_folder(self._staging)
             self.operations.rename(self._staging / name, self.project.path(INTENT))
@@ -162,6 +166,15 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step]) -> 
         operations.sync_folder(project.path(STAGING))
 
 
+def _content(project: Project, name: str) -> str:
+    """What is under a name now: the digest of a file, `folder`, or nothing."""
+    try:
+        path = project.contained(name)
+        return "folder" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, StateRefusedError):
+        return ""
+
+
 def parse_intent(data: bytes) -> list[Step] | None:
     """The steps of an intent; None when the bytes are no intent of ours, which only a person can have done."""
     try:
@@ -172,7 +185,11 @@ def parse_intent(data: bytes) -> list[Step] | None:
     for step in steps:
         names = [step.target, *([step.staged] if step.kind == "write" else [])]
         names += [step.aside] if step.kind == "move" else []
-        if step.kind not in ("write", "move", "remove") or not all(_is_inside(name) for name in names):
+        if (
+            type(step.before) is not str
+            or step.kind not in ("write", "move", "remove")
+            or not all(_is_inside(name) for name in names)
+        ):
             return None
         if "/" in step.staged:
             return None
@@ -204,6 +221,7 @@ def recover(project: Project, operations: FileOperations, time: str) -> tuple[st
         else:
             for folder in sorted({os.path.dirname(step.aside or step.target) for step in steps} - {""}):
                 make_folders(project, folder, operations)
+            warnings += _keep_edits(project, operations, steps, time)
             _finish(project, operations, steps)
     for path in _leftovers(staging):
         if path.is_dir() and not path.is_symlink():
@@ -211,6 +229,23 @@ def recover(project: Project, operations: FileOperations, time: str) -> tuple[st
         else:
             operations.remove(path)
     return tuple(warnings)
+
+
+def _keep_edits(project: Project, operations: FileOperations, steps: list[Step], time: str) -> list[str]:
+    """Put aside what somebody wrote between the crash and now, where finishing the change would replace it."""
+    warnings = []
+    moved = {step.target for step in steps if step.kind == "move"}
+    for step in steps:
+        pending = step.kind == "write" and os.path.lexists(project.path(STAGING) / step.staged)
+        if not pending or step.target in moved or _content(project, step.target) in ("", "folder", step.before):
+            continue
+        aside = free_name(project, f"{step.target}.edited-{time}")
+        operations.rename(project.contained(step.target), project.path(aside))
+        warnings.append(
+            f"{project.shown(step.target)} was edited after an action was interrupted; the action is finished now, "
+            f"and the edited file is kept as {project.shown(aside)}"
+        )
+    return warnings
 
 
 def _leftovers(folder: Path) -> Iterator[Path]:
