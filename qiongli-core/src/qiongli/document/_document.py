@@ -60,6 +60,10 @@ class DocumentField:
     tokens: Tokens
     references: tuple[int, int] | None = None
 
+    def is_reference(self, offset: int) -> bool:
+        """Whether a character stands in the reference list."""
+        return self.references is not None and self.references[0] <= offset < self.references[1]
+
 
 @attrs.frozen
 class Document:

@@ -5,61 +5,119 @@ Masked characters become spaces, so that offsets stay those of the original.
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import islice
 from typing import Final
 
 from qiongli.patterns import LazyPattern
 
+#: For each kind of text that is masked, a text without which it does not occur, and its pattern. All run in linear
+#: time: they begin at the start of a run of characters or at a mark, and never look further than they then mask.
 _MASKED: Final = tuple(
-    LazyPattern(pattern, flags)
-    for pattern, flags in (
-        (r"<!--\s*qiongli:begin.*?(?:<!--\s*qiongli:end.*?-->|\Z)", re.DOTALL | re.IGNORECASE),
-        (r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE),
-        (r"`[^`\n]{1,200}`", 0),
-        (r"\b(?:https?|ftp|file)://[^\s<>\"'）】]+", re.IGNORECASE),
-        (r"\bwww\.[^\s<>\"']+", re.IGNORECASE),
-        (r"\b10\.\d{4,9}/[^\s<>\"']+", 0),
-        (r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", 0),
-        (r"(?<![\w/.])(?:~|\.{1,2})?/(?:[\w.+-]+/)+[\w.+-]*", 0),
-        (r"\b[A-Za-z]:\\[^\s\"'<>|]+", 0),
-        (r"(?<![\w.])[\w-]+(?:/[\w.-]+)*\.(?:py|csv|tex|pdf|docx?|xlsx?|json|ya?ml|do|dta|rds?|txt|md|bib|ipynb)\b", 0),
+    (hint, LazyPattern(pattern, flags))
+    for hint, pattern, flags in (
+        # Guidance that Qiongli itself put there; an unclosed block reaches to the end.
+        ("<!--", r"<!--\s*qiongli:begin.*?(?:<!--\s*qiongli:end.*?-->|\Z)", re.DOTALL | re.IGNORECASE),
+        ("```", r"^ {0,3}(`{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1`*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE),
+        ("~~~", r"^ {0,3}(~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1~*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE),
+        ("`", r"(`{1,2})[^`\n]{1,200}\1", 0),
+        ("://", r"\b(?:https?|ftps?|file|git|ssh|s3|doi)://[^\s<>\"'）】”]+", re.IGNORECASE),
+        ("www.", r"\bwww\.[^\s<>\"'）】”]+", re.IGNORECASE),
+        ("10.", r"\b10\.\d{4,9}/[^\s<>\"']+", 0),
+        ("@", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", 0),
+        ("/", r"(?<![\w/.])(?:~|\.{1,2})?/(?:[\w.+-]+/)+[\w.+-]*", 0),
+        ("\\", r"\b[A-Za-z]:\\[^\s\"'<>|]+", 0),
     )
 )
-#: Texts shorter than this that hold none of these characters have nothing to mask.
-_HINTS: Final = re.compile(r"[`~/@\\<]|\.\w|://|www")
 
+_ENDINGS: Final = r"\.(?:py|csv|tex|pdf|docx?|xlsx?|json|ya?ml|do|dta|rds?|txt|md|bib|ipynb)\b"
+_FILE_ENDING: Final = LazyPattern(_ENDINGS)
+_FILE: Final = LazyPattern(rf"(?<![\w./-])[\w-]{{1,128}}(?:/[\w.-]{{1,128}}){{0,16}}{_ENDINGS}")
+
+#: How a packet of Qiongli's own begins, when a user pastes one.
+_OWN_PACKET: Final = LazyPattern(r"\{\s*\"schema_version\"\s*:")
+
+_HEADING: Final = (
+    r"(?:references(?:[ \t]+(?:and[ \t]+notes|cited))?|bibliography|selected[ \t]+bibliography|works[ \t]+cited|"
+    r"literature[ \t]+cited|cited[ \t]+literature|reference[ \t]+list|list[ \t]+of[ \t]+references|"
+    r"r[ \t]eferences|主?要?[参參]考文[献獻])"
+)
+#: A heading on a line of its own, numbered or marked up; or, as extracted PDF text has it, one that runs on into the
+#: first entry; or the environment and the command of LaTeX.
 _REFERENCES: Final = LazyPattern(
-    r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\d{1,2}\.?[ \t]+)?(?:\*\*)?"
-    r"(?:references|bibliography|works cited|literature cited|reference list|参考文献|參考文獻)(?:\*\*)?[ \t]*:?[ \t]*$"
-    r"|\\begin\{thebibliography\}|\\bibliography\{",
+    r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\\(?:sub)?section\*?\{)?(?:(?:\d{1,2}(?:\.\d{1,2})?|[ivx]{1,5}|[a-z])[.)]?[ \t]+)?"
+    rf"(?:\*\*|__|【)?{_HEADING}(?:\*\*|__|】)?\}}?[ \t]*:?[ \t]*#*[ \t]*(?=$|\r)"
+    r"|^[ \t]*(?:\d{1,2}\.?[ \t]+)?(?-i:REFERENCES|References)[ \t]+"
+    r"(?=\[1\]|1\.[ \t]|(?-i:[A-Z])[\w’'-]{1,40},[ \t]+(?-i:[A-Z])[\w.])"
+    r"|\\begin\{thebibliography\}|\\bibliography\{|\\printbibliography\b",
     re.IGNORECASE | re.MULTILINE,
 )
 #: One of these stands in every heading of a reference list.
-_REFERENCE_WORDS: Final = ("reference", "bibliography", "works cited", "literature cited", "参考文献", "參考文獻")
+_REFERENCE_WORDS: Final = (
+    *("eferences", "bibliography", "works cited", "works\tcited", "literature", "reference list"),
+    *("考文献", "考文獻"),
+)
 _AFTER_REFERENCES: Final = LazyPattern(
-    r"^[ \t]*(?:#{1,6}[ \t]*)?(?:appendix|appendices|附录)\b.*$|\\end\{thebibliography\}|\\appendix\b",
+    r"^[ \t]*(?:#{1,6}[ \t]+\S.*|(?:\*\*)?(?:(?:online|internet|supplementary)[ \t]+)?"
+    r"(?:appendix|appendices|supplementary[ \t]+materials?)\b.{0,80}|附[录錄].{0,40})$"
+    r"|\\end\{thebibliography\}|\\appendix\b|\\(?:sub)?section\*?\{",
     re.IGNORECASE | re.MULTILINE,
 )
+_YEAR: Final = LazyPattern(r"\b(?:19|20)\d\d[a-z]?\b")
 
 
 def mask(text: str) -> str:
     """The text with everything that is not subject text replaced by spaces of the same length."""
-    if not _HINTS.search(text):
-        return text
-    for pattern in _MASKED:
-        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    for hint, pattern in _MASKED:
+        if hint in text:
+            text = pattern.sub(_blank, text)
+    if "." in text and _FILE_ENDING.search(text):
+        text = _FILE.sub(_blank, text)
+    if '"schema_version"' in text:
+        text = _without_packets(text)
     return text
 
 
+def _blank(match: re.Match[str]) -> str:
+    return "\n".join(" " * len(line) for line in match.group().split("\n"))
+
+
+def _without_packets(text: str) -> str:
+    """The text without Qiongli's own JSON packets: the router must not convince itself."""
+    decoder = json.JSONDecoder()
+    parts: list[str] = []
+    done = 0
+    for match in _OWN_PACKET.finditer(text):
+        start = match.start()
+        if start < done:
+            continue
+        try:
+            end = decoder.raw_decode(text, start)[1]
+        except (ValueError, RecursionError):
+            # Cut off or malformed: what follows cannot be told from the packet, and looking again would take too long.
+            end = len(text)
+        parts += (text[done:start], "\n".join(" " * len(line) for line in text[start:end].split("\n")))
+        done = end
+    return "".join((*parts, text[done:]))
+
+
 def reference_span(text: str) -> tuple[int, int] | None:
-    """The half-open range of the reference list, or None; only a heading on a line of its own begins one."""
+    """The half-open range of the reference list, or None.
+
+    The last heading counts: an earlier one is a table of contents. A text that begins with the heading is a list only
+    if years follow, since a task may be about references.
+    """
     lowered = text.casefold()
     if not any(word in lowered for word in _REFERENCE_WORDS):
         return None
     heading = None
     for heading in _REFERENCES.finditer(text):  # noqa: B007  # the last heading is the list
         pass
-    if heading is None or heading.start() == 0:
+    if heading is None:
         return None
     after = _AFTER_REFERENCES.search(text, heading.end())
-    return heading.start(), after.start() if after else len(text)
+    end = after.start() if after else len(text)
+    if not text[: heading.start()].strip() and sum(1 for _ in islice(_YEAR.finditer(text, heading.end()), 2)) < 2:
+        return None
+    return heading.start(), end

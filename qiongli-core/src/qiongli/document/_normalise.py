@@ -9,39 +9,66 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
-import attrs
+from qiongli.document._han import SIMPLIFIED
 
-#: Traditional forms to simplified ones, for the characters of the fields' vocabulary.
-_TRADITIONAL: Final = dict(
-    zip(
-        "經濟學資產價場險業務會計財貨幣銀運營報酬債權證責稅勞動產量貿際關係變數據實驗設計與論績創進資訊機構組織應對雙實證檢驗顯選擇單國"
-        "區發開環總體個體約當為這種們說時間問題處長層間隨機無條樣員農業鄉負屬異質穩衝擊預測評獎勵監審債務歸結構圍擴張緊縮匯率儲蓄",
-        "经济学资产价场险业务会计财货币银运营报酬债权证责税劳动产量贸际关系变数据实验设计与论绩创进资讯机构组织应对双实证检验显选择单国"
-        "区发开环总体个体约当为这种们说时间问题处长层间随机无条样员农业乡负属异质稳冲击预测评奖励监审债务归结构围扩张紧缩汇率储蓄",
-        strict=True,
-    )
-)
+_Spans = tuple[tuple[int, ...], tuple[int, ...]]
+
 _ASCII_TABLE: Final = bytes(
     (ord(chr(code).lower()) if chr(code).isalnum() else 32) if code < 128 else 32 for code in range(256)
 )
-_WORD: Final = re.compile(rb"[A-Za-z0-9]+")
 #: ASCII letters and digits, and everything beyond ASCII: what lies between two runs separates words.
 _RUN: Final = re.compile(r"[A-Za-z0-9\u0080-\U0010ffff]+")
-_LINE_BREAK_HYPHEN: Final = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\s*\n\s*(?=[^\W\d_])")
+#: A paragraph's end is no line break within a word.
+_LINE_BREAK_HYPHEN: Final = re.compile(r"[-\u2010\u00ad][^\S\n]*\n[^\S\n]*(?=[^\W\d_])")
 
 
-@attrs.frozen
 class Tokens:
-    """Normalised tokens and, for each, the half-open range of original characters that it came from."""
+    """Normalised tokens and, for each, the half-open range of original characters that it came from.
 
-    words: tuple[str, ...]
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    The places are worked out when they are first asked for: a text in which nothing matches needs none.
+    """
+
+    __slots__ = ("_spans", "apart", "text", "words")
+
+    def __init__(
+        self, text: str, words: tuple[str, ...], spans: _Spans | None = None, apart: Tokens | None = None
+    ) -> None:
+        """Without `spans`, the text is ASCII and its words are its runs of letters and digits."""
+        self.text = text
+        self.words = words
+        #: The tokens when words hyphenated at line ends are not joined; None when there are none.
+        self.apart = apart
+        self._spans = spans
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Where each token begins."""
+        if self._spans is None:
+            self._spans = _ascii_places(self.text)
+        return self._spans[0]
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """One past where each token ends."""
+        if self._spans is None:
+            self._spans = _ascii_places(self.text)
+        return self._spans[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokens) and self.text == other.text and self.words == other.words
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.words))
+
+    def __repr__(self) -> str:
+        return f"Tokens({self.words!r})"
 
 
-def _is_ideograph(character: str) -> bool:
+def is_ideograph(character: str) -> bool:
+    """Whether a character of Han or Kana, which is a token by itself."""
     code = ord(character)
     return (
         0x3400 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF or 0x20000 <= code <= 0x3FFFF or 0x3040 <= code <= 0x30FF
@@ -50,53 +77,67 @@ def _is_ideograph(character: str) -> bool:
 
 def tokenise(text: str) -> Tokens:
     """The tokens of a text with their places in it."""
-    if text.isascii():
-        return _tokenise_ascii(text)
-    return _tokenise_unicode(text)
-
-
-def _tokenise_ascii(text: str) -> Tokens:
-    data = text.encode("ascii")
+    joins = _line_break_hyphens(text)
+    if not joins:
+        return _tokens(text)
+    apart = _tokens(text)
     words: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    if b"-" in data and b"\n" in data:
-        joins = {match.start(): match.end() for match in _LINE_BREAK_HYPHEN.finditer(text)}
-    else:
-        joins = {}
-    lowered = data.translate(_ASCII_TABLE).decode("ascii")
-    if not joins:
-        for match in _WORD.finditer(data):
-            start, end = match.span()
-            starts.append(start)
-            ends.append(end)
-        words = lowered.split()
-        return Tokens(tuple(words), tuple(starts), tuple(ends))
-    for match in _WORD.finditer(data):
-        start, end = match.span()
+    for word, start, end in zip(apart.words, apart.starts, apart.ends, strict=True):
         if ends and joins.get(ends[-1]) == start:
-            words[-1] += lowered[start:end]
+            words[-1] += word
             ends[-1] = end
         else:
-            words.append(lowered[start:end])
+            words.append(word)
             starts.append(start)
             ends.append(end)
-    return Tokens(tuple(words), tuple(starts), tuple(ends))
+    spans = (tuple(starts), tuple(ends))
+    return Tokens(text, tuple(words), spans, apart)
 
 
-def _tokenise_unicode(text: str) -> Tokens:
-    """The slow path is taken only by the runs of characters that hold something beyond ASCII."""
-    joins = {match.start(): match.end() for match in _LINE_BREAK_HYPHEN.finditer(text)}
+def _line_break_hyphens(text: str) -> dict[int, int]:
+    """Where a hyphen at the end of a line follows a letter: its place, and where the next line's first letter is."""
+    if "\n" not in text or not ("-" in text or "\u2010" in text or "\u00ad" in text):
+        return {}
+    return {
+        match.start(): match.end()
+        for match in _LINE_BREAK_HYPHEN.finditer(text)
+        if _ends_word(text[max(0, match.start() - 1) : match.start()])
+    }
+
+
+def _ends_word(character: str) -> bool:
+    """Whether it is a letter, or the mark above one."""
+    return character.isalpha() or (bool(character) and bool(unicodedata.combining(character)))
+
+
+def _tokens(text: str) -> Tokens:
+    if text.isascii():
+        return Tokens(text, tuple(_spaced(text).split()))
     collector = _Collector()
     for match in _RUN.finditer(text):
-        start, end = match.span()
         run = match.group()
-        joined = bool(collector.ends) and joins.get(collector.ends[-1]) == start
         if run.isascii():
-            collector.add(run.lower(), start, end, joined)
+            collector.add(run.lower(), *match.span())
         else:
-            _tokenise_run(run, start, joined, collector)
-    return Tokens(tuple(collector.words), tuple(collector.starts), tuple(collector.ends))
+            _tokenise_run(run, match.start(), collector)
+    spans = (tuple(collector.starts), tuple(collector.ends))
+    return Tokens(text, tuple(collector.words), spans)
+
+
+def _spaced(text: str) -> str:
+    """An ASCII text in lower case, with a space for every character that is no letter or digit."""
+    return text.encode("ascii").translate(_ASCII_TABLE).decode("ascii")
+
+
+def _ascii_places(text: str) -> _Spans:
+    """The places of the words of an ASCII text."""
+    pieces = _spaced(text).split(" ")
+    lengths = list(map(len, pieces))
+    ends = list(accumulate(length + 1 for length in lengths))
+    starts = tuple(end - length - 1 for end, length in zip(ends, lengths, strict=True) if length)
+    return starts, tuple(end - 1 for end, length in zip(ends, lengths, strict=True) if length)
 
 
 class _Collector:
@@ -107,48 +148,43 @@ class _Collector:
         self.starts: list[int] = []
         self.ends: list[int] = []
 
-    def add(self, word: str, start: int, end: int, joined: bool) -> None:
-        """Append a token, or lengthen the last one across a line-break hyphen."""
-        if joined:
-            self.words[-1] += word
-            self.ends[-1] = end
-        else:
-            self.words.append(word)
-            self.starts.append(start)
-            self.ends.append(end)
+    def add(self, word: str, start: int, end: int) -> None:
+        """Append a token."""
+        self.words.append(word)
+        self.starts.append(start)
+        self.ends.append(end)
 
 
-def _tokenise_run(run: str, offset: int, joined: bool, collector: _Collector) -> None:
-    """Split a run of word-like and non-ASCII characters; `joined` says that its first token continues the last."""
+def _tokenise_run(run: str, offset: int, collector: _Collector) -> None:
+    """Split a run of characters that are letters, digits or beyond ASCII."""
     current: list[str] = []
     start = end = 0
-
-    def flush() -> None:
-        nonlocal joined
-        if not current:
-            return
-        word = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "".join(current)).casefold())
-        word = "".join(part for part in word if part.isalnum() or unicodedata.combining(part))
-        if word:
-            collector.add(word, start, end, joined)
-            joined = False
-        current.clear()
-
     for index, character in enumerate(run, offset):
         kind, folded = _classify(character)
-        if kind == "ideograph":
-            flush()
-            collector.add(folded, index, index + 1, False)
-            joined = False
-        elif kind == "word" or (kind == "mark" and current):
+        if kind == "word" or (kind == "mark" and current):
             if not current:
                 start = index
             current.append(character)
             end = index + 1
-        elif kind != "format":
-            flush()
-            joined = False
-    flush()
+            continue
+        if kind == "format":
+            continue
+        if current:
+            _add_word(current, start, end, collector)
+        if kind == "ideograph":
+            collector.add(folded, index, index + 1)
+    if current:
+        _add_word(current, start, end, collector)
+
+
+def _add_word(characters: list[str], start: int, end: int, collector: _Collector) -> None:
+    """Fold the characters of a word, and empty the list for the next one."""
+    word = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "".join(characters)).casefold())
+    characters.clear()
+    if not word.isalnum():
+        word = "".join(part for part in word if part.isalnum() or unicodedata.combining(part))
+    if word:
+        collector.add(word, start, end)
 
 
 @lru_cache(maxsize=8_192)
@@ -158,8 +194,8 @@ def _classify(character: str) -> tuple[str, str]:
     if category == "Cf":
         return "format", ""
     folded = unicodedata.normalize("NFKC", character)
-    if len(folded) == 1 and _is_ideograph(folded):
-        return "ideograph", _TRADITIONAL.get(folded, folded)
+    if len(folded) == 1 and is_ideograph(folded):
+        return "ideograph", SIMPLIFIED.get(folded, folded)
     if any(part.isalnum() for part in folded):
         return "word", ""
     return ("mark" if category[0] == "M" else "separator"), ""

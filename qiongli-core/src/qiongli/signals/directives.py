@@ -1,62 +1,142 @@
-"""The user's explicit words: "do not treat as finance" excludes a subject, "keep this in economics" keeps one."""
+"""The user's explicit words: "do not treat as finance" excludes a subject, "keep this in economics" keeps one.
+
+A directive is an order about the task. It names a subject by its slug or display name, or by its usual Chinese name,
+and the words before (and for some forms, after) that name say what to do. "Graduates who remain in finance" orders
+nothing: a verb of staying needs the task as its object, or the beginning of a sentence.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-import attrs
-
-from qiongli.document import DocumentField
+from qiongli.document import DocumentField, normal_form
+from qiongli.patterns import LazyPattern
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Evidence
+from qiongli.signals._clause_text import clause_text
+from qiongli.signals._trie import TokenTrie
 
-#: Cheap words without which no directive stands in a text; most texts have none.
-_HINT: Final = re.compile(
-    r"\b(?:not|never|don['’]t|shouldn['’]t|mustn['’]t|keep|stay|remain|treat|route|handle)\b|不|勿|按|保持",
-    re.IGNORECASE,
+#: How many tokens before a name, and after it, can belong to a directive.
+_BEFORE: Final = 16
+_AFTER: Final = 6
+
+_OBJECT: Final = (
+    r"(?:this|it|that|everything|all|them|the|my|our|me)"
+    r"(?: (?:task|paper|project|study|draft|manuscript|article|text|question|topic|research|work|analysis|abstract))?"
 )
-_NEGATIVE: Final = r"(?:do\s+not|don['’]t|should\s+not|shouldn['’]t|must\s+not|mustn['’]t|never|not\s+to(?:\s+be)?)"
+_NEGATIVE: Final = (
+    r"(?:(?:do|should|must|shall|may|can|need) not|cannot|(?:don|shouldn|mustn|needn|can) t|dont|never|not to|"
+    r"please avoid|avoid|stop|no need to|refrain from)"
+)
 _TURNING: Final = (
-    r"(?:switch(?:ed)?|treat(?:ed)?|route[d]?|move[d]?|classif(?:y|ied)|turn(?:ed)?|handle[d]?|read|cast|frame[d]?)"
+    r"(?:switch|treat|route|move|classify|turn|handle|read|cast|frame|label|assign|consider|regard|change|convert|"
+    r"send|put|keep|leave|make|apply|use|load|suggest|pick|choose|select|activate)(?:e?d|ing|ed|ting)?"
 )
-_ARTICLE: Final = r"(?:an?\s+|the\s+|another\s+)?"
-_NOUN: Final = r"(?:\s+(?:paper|task|project|study|question|research|topic|subject|article|work))?"
+_ARTICLE: Final = r"(?:an? |the |another )?"
+_MANNER: Final = r"(?:(?:strictly|only|purely|firmly|simply|just|please) )?"
+_EXCLUDE_BEFORE: Final = LazyPattern(
+    rf"\b{_NEGATIVE} (?:please |ever )?(?:be )?{_TURNING}(?: {_OBJECT})?(?: over)?"
+    rf"(?: to| as| into| in| under| towards?| for)? {_ARTICLE}$"
+    rf"|\b(?:this|it|{_OBJECT}) (?:is|should|must|need)(?: not|n t)(?: be)?"
+    rf"(?: (?:treated|read|classified|seen|regarded) as)? {_ARTICLE}$"
+    rf"|\b(?:keep|treat|route|handle|stay|remain|classify)\b[^.;!?\n]*"
+    rf"(?:,| and| but)? (?:not|rather than|instead of)(?: in| as| under)? {_ARTICLE}$"
+    r"|(?:不要|不必|请勿|切勿|勿|不应该?|不能|不得|无需|别)(?:再)?(?:把|将)?(?:它|其|这个?|本文|此文|这篇文章|这篇论文|本任务|该任务|任务)?"
+    r"(?:切换|转换|转|归类|归入|归|当作|当成|视为|视作|看作|路由|改|划|按照?|用|使用)(?:到|为|成|至|入|作)?$"
+)
+#: Names that only a following word makes a directive: "not a finance paper".
+_EXCLUDE_AROUND: Final = LazyPattern(
+    r"(?:\bnot (?:an? |the )$|(?:本文|这|它|这篇文章|这篇论文|本任务|任务)?(?:不是|不属于|并非)(?:一篇|一个)?$)"
+)
+_EXCLUDE_AFTER: Final = LazyPattern(
+    r"^ (?:paper|task|project|study|question|article|topic|manuscript|thesis)\b(?! (?:only|alone))"
+    r"|^学?(?:类|领域)?的?(?:论文|文章|任务|课题|问题|研究(?!$)|领域)(?![\u4e00-\u9fff])|^学?$"
+)
+_NOT_ALONE: Final = LazyPattern(
+    r"^(?: (?:paper|task|project|study|question|research|topic|subject|article|work))?"
+    r"(?: only\b| alone\b| per se\b| journal)"
+)
+_KEEP_BEFORE: Final = LazyPattern(
+    rf"\b(?:keep|leave|hold) {_MANNER}{_OBJECT} {_MANNER}(?:with)?in (?:the (?:field|realm) of )?$"
+    rf"|(?:^|[.;:!?\n,] |\bplease |\b(?:must|should|to) )(?:stay|remain|stick) {_MANNER}(?:(?:with)?in|with|to) $"
+    rf"|\b(?:treat|route|handle|classify|read|regard|consider) {_OBJECT} {_MANNER}"
+    rf"(?:as|under|in) {_MANNER}{_ARTICLE}$"
+    r"|(?:(?:请|仍|继续|就|仅|只|应)(?:然)?按照?|"
+    r"请(?:把|将)?(?:它|其|这个?|本文|此文|任务)?(?:归入|当作|视为|视作)|保持在?|(?:请|仍)留在)$"
+)
+#: Chinese directives without a word of request need the order after the name.
+_KEEP_AROUND: Final = LazyPattern(r"(?:按照?|用)$")
+_KEEP_AFTER: Final = LazyPattern(r"^学?的?(?:来)?(?:处理|标准|规范|要求|对待)")
+#: What turns an order around or makes it a report.
+_DENIED: Final = LazyPattern(r"(?:\b(?:not|t|never|cannot|no|nor|without|fail(?:s|ed)? to)(?: \w+){0,2} |[不勿别未])$")
+
 #: Names by which Chinese texts call a subject.
-_CHINESE_NAMES: Final = {"economics": "经济学", "finance": "金融", "accounting": "会计"}
+_CHINESE_NAMES: Final = {
+    "economics": ("经济学", "经济"),
+    "finance": ("金融学", "金融"),
+    "accounting": ("会计学", "会计"),
+    "business": ("商学", "商科", "管理学"),
+    "political-economy": ("政治经济学",),
+    "geoeconomics": ("地缘经济学", "地缘经济"),
+}
 
 
-@attrs.frozen
-class DirectivePatterns:
-    """The compiled directives about some subjects; each name in a match leads to its slug."""
+class Directives:
+    """The directives about some subjects, given as (slug, display name)."""
 
-    exclude: re.Pattern[str]
-    keep: re.Pattern[str]
-    slugs: Mapping[str, str]
+    def __init__(self, subjects: Sequence[tuple[str, str]]) -> None:
+        self._slugs = tuple(slug for slug, _ in subjects)
+        names: dict[tuple[str, ...], int] = {}
+        for number, (slug, display) in enumerate(subjects):
+            for name in (slug, display, *_CHINESE_NAMES.get(slug, ())):
+                words = normal_form(name)
+                if words:
+                    names.setdefault(words, number)
+        self._names = TokenTrie.of(names.items())
 
-    def find(self, field: DocumentField) -> Iterator[Evidence]:
-        """Every directive in a field."""
-        text = field.masked
-        if not self.slugs or not _HINT.search(text):
-            return
-        for match in self.exclude.finditer(text):
-            yield _evidence(field, self._slug(match), match, "exclude")
-        for match in self.keep.finditer(text):
-            before = text[max(0, match.start() - 20) : match.start()]
-            if not re.search(r"(?:not|n['’]t|never|\bto)\s*$", before, re.IGNORECASE):
-                yield _evidence(field, self._slug(match), match, "keep")
-
-    def _slug(self, match: re.Match[str]) -> str:
-        name = next(group for group in match.groups() if group)
-        return self.slugs[_key(name)]
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[\s-]+", " ", name).casefold()
+    def find(self, field: DocumentField) -> Iterator[tuple[Evidence, int, int]]:
+        """Every directive in a field, with its first token and one past its last one."""
+        longest: dict[int, tuple[int, int]] = {}
+        for first, last, numbers in self._names.find(field.tokens.words):
+            if last > longest.get(first, (0, 0))[0]:
+                longest[first] = (last, numbers[0])
+        for first, (last, number) in longest.items():
+            found = _order(field, first, last)
+            if found is not None:
+                role, begin = found
+                yield _evidence(field, self._slugs[number], begin, last, role), begin, last
 
 
-def _evidence(field: DocumentField, slug: str, match: re.Match[str], role: str) -> Evidence:
+def _order(field: DocumentField, first: int, last: int) -> tuple[str, int] | None:
+    """Whether the words around a name exclude or keep it, and the token with which they begin."""
+    context = clause_text(field.tokens, first - _BEFORE, first + 1)
+    before = context.text[: context.places[-1]]
+    begin_of_paragraph = before.rfind("\n") + 1
+    before = before[begin_of_paragraph:]
+    following = clause_text(field.tokens, last - 1, last + _AFTER)
+    after = following.text[len(field.tokens.words[last - 1]) :]
+    for role, pattern, needed in (
+        ("exclude", _EXCLUDE_BEFORE, None),
+        ("exclude", _EXCLUDE_AROUND, _EXCLUDE_AFTER),
+        ("keep", _KEEP_BEFORE, None),
+        ("keep", _KEEP_AROUND, _KEEP_AFTER),
+    ):
+        match = pattern.search(before)
+        if match is None or (needed is not None and not needed.match(after)):
+            continue
+        if role == "exclude" and _NOT_ALONE.match(after):
+            continue
+        if role == "keep" and _DENIED.search(before[: match.start()]):
+            continue
+        offset = begin_of_paragraph + match.start()
+        offset += len(match.group()) - len(match.group().lstrip(" .,;:!?"))
+        return role, min(context.token_at(offset), first)
+    return None
+
+
+def _evidence(field: DocumentField, slug: str, first: int, last: int, role: str) -> Evidence:
+    start, end = field.tokens.starts[first], field.tokens.ends[last - 1]
     return Evidence(
         signal_id=f"{slug}.directive.{role}",
         subject=slug,
@@ -65,33 +145,9 @@ def _evidence(field: DocumentField, slug: str, match: re.Match[str], role: str) 
         activation="context_only",
         weight=Ppm(0),
         field=field.name,
-        start=match.start(),
-        end=match.end(),
-        snippet=field.text[match.start() : match.end()],
+        start=start,
+        end=end,
+        snippet=field.text[start:end],
         polarity="excluded" if role == "exclude" else "asserted",
         role=role,  # type: ignore[arg-type]
     )
-
-
-def directive_patterns(subjects: Sequence[tuple[str, str]]) -> DirectivePatterns:
-    """The directives about subjects given as (slug, display name)."""
-    slugs: dict[str, str] = {}
-    for slug, display in subjects:
-        for name in (slug, display, _CHINESE_NAMES.get(slug, "")):
-            if name:
-                slugs.setdefault(_key(name), slug)
-    # Longer names first, so that "economics accounting" is not read as "economics".
-    ordered = sorted(slugs, key=lambda name: (-len(name), name))
-    names = "(" + "|".join(re.escape(name).replace(r"\ ", r"[\s-]+") for name in ordered) + ")"
-    exclude = (
-        rf"{_NEGATIVE}\s+(?:be\s+)?{_TURNING}(?:\s+(?:this|it|the\s+\w+))?\s*(?:to|as|into|in|under)?\s+{_ARTICLE}{names}\b"
-        rf"|\b(?:this|it)\s+(?:is|should)\s+not(?:\s+be)?\s+{_ARTICLE}{names}{_NOUN}\b(?!\s+(?:only|alone))"
-        rf"|\bnot\s+an?\s+{names}\s+(?:paper|task|project|study|question|article)\b"
-        rf"|(?:不要|请勿|勿|不应)(?:把|将)?(?:它|本文|这篇文章|任务)?(?:切换|转|归|归类|当作|视为)(?:到|为|作)?{names}"
-    )
-    keep = (
-        rf"\b(?:keep|stay|remain)(?:\s+(?:this|it|the\s+\w+))?\s+(?:with)?in\s+{names}\b"
-        rf"|\b(?:treat|route|handle)\s+(?:this|it)\s+(?:strictly\s+|only\s+)?as\s+{_ARTICLE}{names}\b"
-        rf"|(?:请|仍)?按{names}(?:处理|标准)|保持(?:在)?{names}"
-    )
-    return DirectivePatterns(re.compile(exclude, re.IGNORECASE), re.compile(keep, re.IGNORECASE), slugs)

@@ -2,7 +2,8 @@
 
 Denied is what the author says not to do or not to be about: "we do not use an event study", "without stock returns",
 "an event study is not used". A finding stated in the negative keeps its topic: "we find no evidence of momentum" is
-about momentum. A negation reaches through an enumeration ("no X, Y or Z") to the end of its clause.
+about momentum. A negation reaches through an enumeration ("no X, Y or Z") to the end of its clause: to `;`, `.`, `!`,
+`?`, a bracket or a paragraph's end, to a word of contrast, to a new subject with its verb, and in Chinese to a comma.
 """
 
 from __future__ import annotations
@@ -11,157 +12,204 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-from qiongli.document import Tokens
+from qiongli.document import Tokens, is_ideograph
 from qiongli.patterns import LazyPattern
+from qiongli.signals._clause_text import clause_text
+from qiongli.signals._intervals import Intervals
 
+#: Verbs that say what a study does or is about. "Does not affect stock returns" is no denial of stock returns.
 _USING: Final = (
-    r"use|uses|employ|employs|apply|applies|adopt|adopts|run|conduct|conducts|perform|performs|implement|implements|rely|"
-    r"relies|draw|draws|exploit|exploits|estimate|study|studies|examine|examines|analy[sz]e|analy[sz]es|investigate|"
-    r"investigates|consider|considers|address|addresses|concern|concerns|involve|involves|discuss|discusses|cover|covers|"
-    r"include|includes|need|needs|require|requires|have|contain|contains|look|want|plan|intend|attempt|aim|deal|"
-    r"belong|belongs|focus|focuses|report|reports|compute|computes|make|invoke|invokes"
+    r"(?:use|uses|employ|employs|apply|applies|adopt|adopts|run|runs|conduct|conducts|perform|performs|implement|"
+    r"implements|rely|relies|draw|draws|exploit|exploits|estimate|estimates|study|studies|examine|examines|analy[sz]e|"
+    r"analy[sz]es|investigate|investigates|consider|considers|address|addresses|concern|concerns|involve|involves|"
+    r"discuss|discusses|cover|covers|include|includes|need|needs|require|requires|have|contain|contains|look|looks|want|"
+    r"plan|plans|intend|intends|attempt|attempts|aim|aims|deal|deals|belong|belongs|focus|focuses|report|reports|"
+    r"compute|computes|make|makes|invoke|invokes|pursue|pursues|utili[sz]e|utili[sz]es|build|builds|construct|constructs)"
 )
-_AUXILIARY: Final = r"(?:do|does|did|will|would|can|could|should|shall|may|might|need)"
-_NOT: Final = r"(?:\s+not|n['’]t)"
+_DONE: Final = (
+    r"(?:used|employed|applied|adopted|run|conducted|performed|implemented|estimated|studied|examined|considered|"
+    r"needed|required|involved|included|relevant|pursued|exploited|attempted|available|part|our|what|"
+    r"the (?:topic|subject|focus|method|point|question|aim|concern|issue))"
+)
+_DO_NOT: Final = (
+    r"(?:(?:do|does|did|will|would|can|could|should|shall|may|might|must|need) not|cannot|dont|doesnt|didnt|wont|cant|"
+    r"(?:don|doesn|didn|won|wouldn|can|couldn|shouldn|shan|mustn|needn|mightn) t)"
+)
+_BE_NOT: Final = r"(?:(?:is|are|was|were|am|be|being) not|(?:isn|aren|wasn|weren) t|isnt|arent|wasnt)"
+_HAVE_NOT: Final = r"(?:(?:has|have|had) not|(?:hasn|haven|hadn) t)"
+#: After these, "no" speaks of a finding or is a turn of phrase.
+_NO_FINDING: Final = (
+    r"(?:doubt|evidence|effects?|significant|significantly|statistically|relation|relationship|differences?|impact|"
+    r"association|systematic|clear|changes?|less|fewer|sooner|matter|one|other|more|better|support|response|role|"
+    r"correlation|arbitrage|longer|discernible|detectable|measurable|meaningful|economically|reason|consensus|"
+    r"predictability|sign|signs|indication|need|guarantee)\b"
+)
 _NEGATION: Final = LazyPattern(
-    rf"\b{_AUXILIARY}{_NOT}\s+(?:\w+ly\s+|also\s+)?(?:{_USING})\b"
-    rf"|\b(?:is|are|was|were|be|being|am){_NOT}\s+(?=(?:an?|the|about|based|concerned|related|using|any|in|for|meant|our)\b)"
-    rf"|\b(?:has|have|had){_NOT}\s+(?:been\s+)?(?:used|employed|applied|run|estimated|studied|considered)\b"
-    r"|\bnot\s+(?=(?:an?|the|using|about|based|via|through|with|any|another)\b)"
-    rf"|\bnever\s+(?:{_USING})\b"
-    r"|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to|in\s+place\s+of|other\s+than)\b"
-    r"|\bwithout\b|\bneither\b|\bnor\b"
-    r"|\b(?:avoid|avoids|avoided|avoiding|(?:refrain|refrains|refrained|abstain|abstained)\s+from|devoid\s+of|free\s+of)\b"
-    r"|\b(?:no|not\s+any)\s+(?!doubt\b|longer\b|evidence\b|effect\b|effects\b|significant\b|statistically\b|relation\b|"
-    r"relationship\b|difference\b|differences\b|impact\b|association\b|systematic\b|clear\b|change\b|changes\b|less\b|"
-    r"fewer\b|sooner\b|matter\b|one\b|other\b|more\b|better\b|support\b|response\b|role\b|correlation\b|arbitrage\b)"
-    r"|(?:并?不(?:再)?|未(?:曾)?|没有?|无需|毋须)(?:使用|采用|运用|利用|应用|依赖|涉及|讨论|研究|考虑|关注|构建|估计|属于|包含|做|用)"
-    r"|并非|不是|而非|不属|无关",
-    re.IGNORECASE,
+    rf"\b{_DO_NOT} (?:\w+ly |also |even |ever )?(?:{_USING})\b"
+    rf"|\b{_BE_NOT} (?=(?:an?|the|about|based|concerned|related|using|any|in|for|meant|our|another)\b)"
+    rf"|\b{_HAVE_NOT} (?:been )?{_DONE}\b"
+    r"|\bnot (?=(?:an?|the|using|about|based|via|through|with|any|another|by means of)\b)"
+    rf"|\bnever {_USING}\b|\bno longer (?:{_USING}|using|rely|relying)\b|\bstop(?:ped)? using\b"
+    r"|\b(?:rather than|instead of|as opposed to|in place of|in lieu of|in the absence of)\b"
+    r"|\bwithout\b|\bneither\b|\bnor\b|\black(?:s|ing)? an?\b"
+    r"|\b(?:avoid|avoids|avoided|avoiding|refrains? from|refrained from|abstain(?:s|ed)? from|devoid of|free of|"
+    r"dispense with|dispenses with)\b"
+    rf"|\b(?:no|not any) (?!{_NO_FINDING})"
+    r"|(?:并?不(?:再|会|需要?|打算|准备)?|未(?:曾|能)?|没有?|无需|毋须|避免|放弃)"
+    r"(?:使用|采用|运用|利用|应用|依赖|涉及|讨论|研究|考虑|关注|构建|估计|属于|包含|包括|借助|引入|进行|分析|做|用)"
+    r"|并非|不是|而非|不属于?|而不是|无关"
 )
 _EXCEPTION: Final = LazyPattern(
-    r"\bnot\s+(?:only|just|merely|simply|least|surprisingly|to\s+mention)\b|\bcannot\s+(?:rule\s+out|reject|exclude)\b|"
-    r"\bnot\s+without\b|\bwithout\s+(?:loss|doubt)\b|不仅|不但|不只|不得不|不无",
-    re.IGNORECASE,
+    r"\bnot (?:only|just|merely|simply|solely|least|surprisingly|necessarily|exclusively|to mention|unlike|without)\b"
+    r"|\b(?:or|if|why|whether) not\b|\bnot avoid\b|\bnever without\b"
+    r"|\b(?:cannot|can not|can t|could not|couldn t) (?:be )?(?:rule|ruled|reject|rejected|exclude|excluded|ignore|"
+    r"ignored|deny|denied|avoid|help|overlook|do without)\b"
+    r"|\bwithout (?:loss|doubt|question|exception)\b|\bnot (?:to )?(?:avoid|neglect|ignore|overlook)\b"
+    r"|\bno (?:\w+ )?(?:other|better) (?:\w+ )?than\b"
+    r"|不仅|不但|不只|不得不|不无|不单|不可避免|不可忽视|不能忽视|不能排除|无法排除"
 )
-#: What ends the reach of a negation before the match: a clause's end, a contrast, a new subject with its verb.
+#: Directly before a match, bare words suffice: "this is not asset pricing", "没有双重差分".
+_DIRECTLY: Final = LazyPattern(r"(?:^|[^\w])not (?:primarily |mainly |really |strictly )?$|(?:没有|不含|无|不用|不做)$")
 _END_OF_REACH: Final = LazyPattern(
-    r"[;!?。；！？，]|[.:]\s|\n\s*\n|[()]"
-    r"|\b(?:but|however|yet|whereas|although|though|while|because|instead(?!\s+of)|rather(?!\s+than))\b"
-    r"|,\s*(?:and\s+|so\s+|then\s+)?(?:we|this|it|they|i|our|the\s+(?:paper|study|authors?))\b"
-    r"|\band\s+(?:we|this|it|they|i)\b"
-    r"|但|而是|不过|然而",
-    re.IGNORECASE,
+    r"[;!?.\n()\[\]]|(?:^| ): "
+    r"|[\u3040-\u30ff\u3400-\u9fff] ,|, [\u3040-\u30ff\u3400-\u9fff]"
+    r"|\b(?:but|however|yet|whereas|although|though|while|because|instead(?! of)|rather(?! than))\b"
+    r"|, (?:and |so |then )?(?:we|this|it|they|i|our|the (?:paper|study|authors?|article|analysis))\b"
+    r"|\band (?:we|this|it|they|i)\b"
+    r"|但|而是|不过|然而"
 )
-#: How far, in characters, a negation may stand before what it denies.
-_REACH: Final = 200
+#: How many tokens a negation may stand before what it denies.
+_REACH: Final = 30
 
 _DENIED_AFTER: Final = LazyPattern(
-    rf"\s*(?:\w+\s+){{0,3}}?(?:is|are|was|were|has|have|will|would|can|could|should){_NOT}\s+(?:be\s+|been\s+)?"
-    r"(?:used|employed|applied|needed|required|considered|studied|run|conducted|estimated|performed|involved|relevant|part|"
-    r"our|the\s+(?:topic|subject|focus|method|point|question)|what)\b"
-    r"|\s*(?:is|are|was|were)\s+never\s+(?:used|employed|applied|run|conducted)\b"
-    r"|\s*(?:plays?|has|have)\s+no\s+(?:place|part)\b"
-    r"|(?:方法|法|模型|数据)?(?:未被|没有被|并未|不被)(?:使用|采用)|(?:不是|并非)(?:本文|我们)",
-    re.IGNORECASE,
+    rf"^(?: \( \w+ \))?(?: \w+){{0,3}}?(?: {_BE_NOT}| {_HAVE_NOT}| {_DO_NOT})(?: be| been)?(?: \w+ly)? {_DONE}\b"
+    r"|^(?: \w+){0,3}? (?:is|are|was|were) never (?:used|employed|applied|run|conducted)\b"
+    r"|^(?: \w+){0,3}? (?:plays?|has|have) no (?:place|part)\b"
+    r"|^(?: ?\w)?(?:方法|法|模型|数据)?(?:未被|没有被|并未被?|不被|未)(?:使用|采用|考虑)"
+    r"|^(?:方法|法|模型|数据)?(?:并不|不)适用|^(?:方法|法|模型|数据)?(?:不是|并非)(?:本文|我们)"
+)
+#: How many tokens after a match are looked at.
+_LOOK_AHEAD: Final = 12
+
+#: Words of which every English negation has one, and characters of which every Chinese one has one.
+_TRIGGERS: Final = frozenset(
+    {
+        *("not", "t", "no", "never", "without", "neither", "nor", "rather", "instead", "opposed", "place", "lieu"),
+        *("avoid", "avoids", "avoided", "avoiding", "devoid", "free", "cannot", "absence", "dispense"),
+        *("refrain", "refrains", "refrained", "abstain", "abstains", "abstained"),
+        *("dispenses", "stop", "stopped", "lack", "lacks", "lacking"),
+        *("dont", "doesnt", "didnt", "wont", "cant", "isnt", "arent", "wasnt"),
+        *"不未没无毋并而避放",
+    }
 )
 
-_QUOTATION_PAIRS: Final = (("“", "”"), ("「", "」"), ("『", "』"), ("«", "»"))
+_PAIRS: Final = (("“", "”"), ("「", "」"), ("『", "』"), ("«", "»"), ("《", "》"), ("〈", "〉"))
 #: A quotation of fewer words than this is a term in inverted commas, not somebody's speech.
 _SPEECH_WORDS: Final = 4
 #: The same in Chinese, in characters.
 _SPEECH_CHARACTERS: Final = 10
+#: The size of what is quoted whole, whatever it says.
+_SPEECH: Final = 1 << 30
+#: Characters beyond which an opening mark has no closing one.
 _LONGEST_QUOTATION: Final = 2_000
 
 
 class Clauses:
     """The denials and quotations of one text, found once for all matches in it."""
 
-    def __init__(self, text: str, tokens: Tokens) -> None:
-        self._text = text
-        self._negations = _negations(text, tokens)
-        self._starts = [start for start, _ in self._negations]
-        self._quotations = quotations(text)
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._triggered = not _TRIGGERS.isdisjoint(tokens.words)
+        #: One past the last token of each negation, in order.
+        self._opened = _negations(tokens) if self._triggered else []
+        self._quotations = quotations(tokens)
 
-    def denies(self, start: int, end: int) -> bool:
-        """Whether the author denies what stands between two offsets."""
-        for index in range(bisect_right(self._starts, start) - 1, -1, -1):
-            opened = self._negations[index][1]
-            if opened > start:
-                continue
-            if start - opened > _REACH:
-                break
-            if not _END_OF_REACH.search(self._text, opened, start):
+    def denies(self, first: int, last: int) -> bool:
+        """Whether the author denies what the tokens from `first` up to `last` say."""
+        if not self._triggered:
+            return False
+        place = bisect_right(self._opened, first) - 1
+        if place >= 0 and first - self._opened[place] <= _REACH:
+            before = clause_text(self._tokens, self._opened[place], first + 1)
+            if not _END_OF_REACH.search(before.text[: before.places[-1]]):
                 return True
-            break
-        return _DENIED_AFTER.match(self._text, end) is not None
+        words = self._tokens.words
+        if not _TRIGGERS.isdisjoint(words[max(0, first - 3) : first]):
+            before = clause_text(self._tokens, first - 4, first + 1)
+            if _DIRECTLY.search(_without_exceptions(before.text[: before.places[-1]])):
+                return True
+        if _TRIGGERS.isdisjoint(words[last : last + _LOOK_AHEAD]):
+            return False
+        after = clause_text(self._tokens, last - 1, last + _LOOK_AHEAD)
+        return _DENIED_AFTER.match(after.text[len(words[last - 1]) :]) is not None
 
-    def quotes(self, start: int, end: int) -> bool:
-        """Whether what stands between two offsets is somebody else's speech."""
-        return any(low <= start and end <= high for low, high in self._quotations)
+    def quotes(self, first: int, last: int) -> bool:
+        """Whether the tokens are a minor part of somebody else's speech.
+
+        What makes up at least half of a quotation is a term in inverted commas, and stays the author's.
+        """
+        start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
+        return any(2 * (last - first) < size for _, _, size in self._quotations.covering(start, end))
 
 
-#: Words of which every English negation has one, and characters of which every Chinese one has one.
-_TRIGGERS: Final = frozenset(
-    {
-        *("not", "t", "no", "never", "without", "neither", "nor", "than", "instead", "opposed", "place"),
-        *("avoid", "avoids", "avoided", "avoiding", "from", "devoid", "free"),
-    }
-)
-_CHINESE_TRIGGERS: Final = frozenset("不未没无毋并而")
+def _without_exceptions(text: str) -> str:
+    return _EXCEPTION.sub(lambda match: "_" * len(match.group()), text)
 
 
-def _negations(text: str, tokens: Tokens) -> list[tuple[int, int]]:
-    """The spans of all negations; only the surroundings of words that can be part of one are looked at."""
-    words = tokens.words
-    if _TRIGGERS.isdisjoint(words) and (text.isascii() or _CHINESE_TRIGGERS.isdisjoint(words)):
-        return []
-    found: dict[tuple[int, int], None] = {}
-    for index, word in enumerate(words):
-        if word in _TRIGGERS or word in _CHINESE_TRIGGERS:
-            # Two words before (an auxiliary, and "n't" that was split) and four after (adverb, verb, exception).
-            low = tokens.starts[max(0, index - 2)]
-            high = tokens.ends[min(len(words) - 1, index + 4)]
-            if not text.isascii():
-                high = min(len(text), high + 8)
-            readable = _EXCEPTION.sub(lambda match: "_" * len(match.group()), text[low:high])
-            for match in _NEGATION.finditer(readable):
-                found[(low + match.start(), low + match.end())] = None
+def _negations(tokens: Tokens) -> list[int]:
+    """Where the reach of each negation begins; only the surroundings of words that can be part of one are looked at."""
+    found: set[int] = set()
+    for index, word in enumerate(tokens.words):
+        if word in _TRIGGERS:
+            around = clause_text(tokens, index - 3, index + 6)
+            for match in _NEGATION.finditer(_without_exceptions(around.text)):
+                found.add(around.token_at(match.end()))
     return sorted(found)
 
 
-def quotations(text: str) -> tuple[tuple[int, int], ...]:
-    """Ranges of the text that quote somebody: speech longer than a term, and block quotations of Markdown."""
+def quotations(tokens: Tokens) -> Intervals[int]:
+    """Ranges of the text that quote somebody, each with its number of tokens.
+
+    They are speech in quotation marks that is longer than a term, and block quotations of Markdown.
+    """
+    text = tokens.text
     spans: list[tuple[int, int]] = []
-    for opening, closing in _QUOTATION_PAIRS:
+    for opening, closing in _PAIRS:
         start = text.find(opening)
         while start != -1:
-            end = text.find(closing, start + 1)
-            if end == -1:
-                break
-            if end - start <= _LONGEST_QUOTATION:
+            end = text.find(closing, start + 1, start + _LONGEST_QUOTATION)
+            if end != -1:
                 spans.append((start, end + 1))
-            start = text.find(opening, end + 1)
-    if '"' in text:
-        marks = [match.start() for match in re.finditer('"', text)]
-        index = 0
-        while index + 1 < len(marks):
-            start, end = marks[index], marks[index + 1]
-            opens = start == 0 or not text[start - 1].isalnum()
-            if opens and end - start <= _LONGEST_QUOTATION and "\n\n" not in text[start:end]:
-                spans.append((start, end + 1))
-                index += 2
-            else:
-                index += 1
-    found = [span for span in spans if _is_speech(text[span[0] + 1 : span[1] - 1])]
+            start = text.find(opening, start + 1 if end == -1 else end + 1)
+    for mark in ('"', "＂"):
+        if mark in text:
+            spans += _straight(text, mark)
+    found = []
+    for start, end in spans:
+        first, last = bisect_right(tokens.starts, start - 1), bisect_right(tokens.starts, end - 1)
+        if _is_speech(tokens.words[first:last]):
+            found.append((start, end, last - first))
     if text.startswith(">") or "\n>" in text:
-        found += [match.span() for match in re.finditer(r"^>[^\n]*$", text, re.MULTILINE)]
-    return tuple(found)
+        found += [(*match.span(), _SPEECH) for match in re.finditer(r"^>[^\n]*$", text, re.MULTILINE)]
+    return Intervals(found)
 
 
-def _is_speech(inside: str) -> bool:
-    if inside.isascii():
-        return len(inside.split()) >= _SPEECH_WORDS
-    return len(inside.split()) >= _SPEECH_WORDS or (
-        any("\u4e00" <= character <= "\u9fff" for character in inside) and len(inside) >= _SPEECH_CHARACTERS
-    )
+def _straight(text: str, mark: str) -> list[tuple[int, int]]:
+    """Pairs of straight marks; the first of a pair follows no letter or digit, as the sign for inches does."""
+    spans = []
+    marks = [match.start() for match in re.finditer(mark, text)]
+    index = 0
+    while index + 1 < len(marks):
+        start, end = marks[index], marks[index + 1]
+        opens = start == 0 or not text[start - 1].isalnum()
+        if opens and end - start <= _LONGEST_QUOTATION and "\n\n" not in text[start:end]:
+            spans.append((start, end + 1))
+            index += 2
+        else:
+            index += 1
+    return spans
+
+
+def _is_speech(words: tuple[str, ...]) -> bool:
+    characters = sum(1 for word in words if is_ideograph(word[0]))
+    return len(words) - characters >= _SPEECH_WORDS or characters >= _SPEECH_CHARACTERS

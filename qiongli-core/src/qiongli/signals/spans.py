@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,17 +18,18 @@ def select_spans(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     span keeps the others on which it stands by itself.
     """
     kept: list[Evidence] = []
+    #: For each subject and field the spans that are taken: they are disjoint, so that starts and ends sort alike.
+    taken: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
     candidates = [item for item in evidence if item.role == "signal" and item.polarity == "asserted"]
     candidates.sort(key=_precedence)
     for item in candidates:
-        if not any(
-            other.subject == item.subject
-            and other.field == item.field
-            and other.start < item.end
-            and item.start < other.end
-            for other in kept
-        ):
-            kept.append(item)
+        starts, ends = taken.setdefault((item.subject, item.field), ([], []))
+        place = bisect_left(starts, item.end)
+        if place and ends[place - 1] > item.start:
+            continue
+        starts.insert(place, item.start)
+        ends.insert(place, item.end)
+        kept.append(item)
     kept.sort(key=lambda item: (item.field, item.start, item.end, item.signal_id))
     return tuple(kept)
 

@@ -1,0 +1,49 @@
+"""What stands between two tokens, in one spelling: full-width, Chinese and typographic marks as their plain forms."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from qiongli.document._normalise import Tokens, is_ideograph
+
+#: Marks that are kept, in their plain spelling; everything else between words counts as a space.
+_KEPT: Final = {
+    **{mark: mark for mark in ".,;:!?()[]、"},
+    **dict(zip("。｡…【】〔〕‽", "...()()?", strict=True)),
+}
+#: A paragraph's end.
+PARAGRAPH: Final = "\n"
+#: Single tokens after which a full stop ends no sentence; single letters are among them too.
+_ABBREVIATIONS: Final = frozenset(
+    {"al", "vs", "cf", "fig", "figs", "eq", "eqs", "dr", "prof", "mr", "mrs", "approx", "resp"}
+)
+_PLAIN: Final = frozenset({" ", "-", "\n", "’", "'", "–", "—", "/", "\u00a0"})
+
+
+def marks_between(tokens: Tokens, index: int) -> str:
+    """The punctuation between token `index` and the next one; of white space only a paragraph's end is left.
+
+    A full stop or comma counts when white space follows it, or when Chinese stands beside it: `U.S.`, `1,000` and
+    `e.g.` have none.
+    """
+    between = tokens.text[tokens.ends[index] : tokens.starts[index + 1]]
+    if between in _PLAIN:
+        return ""
+    if not between.isascii():
+        between = "".join(
+            character for character in unicodedata.normalize("NFKC", between) if unicodedata.category(character) != "Cf"
+        )
+    words = tokens.words
+    chinese = is_ideograph(words[index][-1]) or is_ideograph(words[index + 1][0])
+    abbreviated = not chinese and (len(words[index]) == 1 or words[index] in _ABBREVIATIONS)
+    found = ""
+    for place, character in enumerate(between):
+        mark = _KEPT.get(character, "")
+        # Directly before the next word it is part of a number or an abbreviation, as in 1,000 or e.g.
+        inside = character in ".,:" and not chinese and place == len(between) - 1
+        if not inside and not (character == "." and place == 0 and abbreviated):
+            found += mark
+    if any(not line.strip() for line in between.split("\n")[1:-1]):
+        found += PARAGRAPH
+    return found
