@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from qiongli.document import Document, read_document
-from qiongli.errors import InputError
+from qiongli.document import Document
 from qiongli.evaluation.fixtures import Fixture
 from qiongli.records.evidence import Evidence
 from qiongli.signals import SignalIndex
@@ -38,16 +37,11 @@ class ReadFixture:
 
 
 def read_fixtures(fixtures: Sequence[Fixture], index: SignalIndex) -> tuple[ReadFixture, ...]:
-    """Read and match every fixture, in their order."""
-    found = []
-    for fixture in fixtures:
-        try:
-            document = read_document(fixture.task_packet)
-        except InputError:
-            found.append(ReadFixture(fixture, None))
-            continue
-        found.append(ReadFixture(fixture, document, index.detect(document)))
-    return tuple(found)
+    """Match every fixture, in their order."""
+    return tuple(
+        ReadFixture(fixture, fixture.document, () if fixture.document is None else index.detect(fixture.document))
+        for fixture in fixtures
+    )
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from qiongli.contract.problems import nearest
-from qiongli.document import read_document
+from qiongli.document import Document, read_document
 from qiongli.errors import InputError, QiongliError, StateCorruptError
 from qiongli.project.memory import memory_from_packet
 from qiongli.records.packet import DECISIONS, Decision
@@ -105,6 +105,8 @@ class Fixture:
     place: str = ""
     #: The fixture as it was read, to be written out again.
     raw: Mapping[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
+    #: The task as it was read; None for one that is too large or undecodable, which has an answer of its own.
+    document: Document | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -183,7 +185,7 @@ def read_fixture(
         return None, tuple(reader.problems)
     reader.unknown_keys(raw, _KEYS, "", only_near=True)
     name = _name(raw, reader)
-    task_packet = _task_packet(raw, reader)
+    task_packet, document = _task_packet(raw, reader)
     manifest = _manifest(raw, reader)
     memory = _memory(raw, reader)
     tags = reader.texts(raw, "tags", "tags") or ()
@@ -206,6 +208,7 @@ def read_fixture(
         pack=pack,
         place=place,
         raw=raw,
+        document=document,
     )
     return fixture, ()
 
@@ -223,20 +226,20 @@ def _name(raw: Mapping[str, Any], reader: _Reader) -> str:
     return value
 
 
-def _task_packet(raw: Mapping[str, Any], reader: _Reader) -> Mapping[str, object] | str:
+def _task_packet(raw: Mapping[str, Any], reader: _Reader) -> tuple[Mapping[str, object] | str, Document | None]:
     value = raw.get("task_packet")
     if not isinstance(value, dict | str):
         code = "missing_field" if value is None else "invalid_fixture"
         reader.report("task_packet", "is missing or no object", code=code, expected="an object of fields, or a text")
-        return ""
+        return "", None
     try:
-        read_document(value)
+        return value, read_document(value)
     except InputError as error:
         # Too large and undecodable tasks have an answer of their own, which a fixture may expect.
         if error.code not in ("input_too_large", "undecodable"):
             field = f"task_packet.{error.place}" if error.place else "task_packet"
             reader.report(field, error.message, expected=error.expected)
-    return value
+    return value, None
 
 
 def _manifest(raw: Mapping[str, Any], reader: _Reader) -> ManifestState:
@@ -281,8 +284,10 @@ def _category(raw: Mapping[str, Any], tags: tuple[str, ...], folder: str, reader
     named = reader.text(raw, "category", "category")
     if named:
         category = _normal(named)
+        if category in REQUIRED_CATEGORIES:
+            return category
         hint = nearest(category, REQUIRED_CATEGORIES)
-        if category not in REQUIRED_CATEGORIES and hint:
+        if hint:
             reader.report("category", f"unknown category {named!r}", available=REQUIRED_CATEGORIES, hint=hint)
         elif not _SLUG.match(category):
             reader.report("category", f"{named!r} is no plain word", available=REQUIRED_CATEGORIES)

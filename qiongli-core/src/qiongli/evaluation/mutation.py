@@ -35,6 +35,11 @@ _FLIPPED: Final[dict[Activation, Activation]] = {
     "context_only": "subject",
 }
 
+#: Words that go with the first word of a phrase when that is removed.
+_FUNCTION_WORDS: Final = frozenset(
+    {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"}
+)
+
 #: A word that a broadened phrase must still have: fewer characters say nothing.
 _SHORTEST_REMAINDER: Final = 2
 
@@ -146,6 +151,8 @@ def broadened(pattern: Pattern) -> Pattern | None:
     if len(tokens) < 2:
         return None
     rest = tokens[1:]
+    while len(rest) > 1 and rest[0] in _FUNCTION_WORDS:
+        rest = rest[1:]
     separator = "" if pattern.lang == "zh" else " "
     text = separator.join(rest)
     return attrs.evolve(pattern, text=text) if len(text) >= _SHORTEST_REMAINDER else None

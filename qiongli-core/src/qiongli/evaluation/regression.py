@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import attrs
 
-from qiongli.document import read_document
-from qiongli.errors import InputError
 from qiongli.evaluation.catalogue import MeasuringRuntime, infer_with, measuring_runtime
 from qiongli.evaluation.fixtures import Fixture
 from qiongli.evaluation.packs import Pack
@@ -81,7 +79,4 @@ def _has_a_say(newcomer: CatalogueSubject, index: SignalIndex, fixture: Fixture)
         return True
     if manifest.venue_profiles:
         return True
-    try:
-        return bool(index.detect(read_document(fixture.task_packet)))
-    except InputError:
-        return False
+    return fixture.document is not None and bool(index.detect(fixture.document))

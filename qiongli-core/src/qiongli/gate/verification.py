@@ -80,4 +80,6 @@ def verdict_from(report: GateReport, *, single_dimension: bool = False) -> Verdi
     quoted = "; ".join(report.blocking_failures[:_QUOTED]) or report.verdict
     more = len(report.blocking_failures) - _QUOTED
     message = f"measured here, it does not pass the gate: {quoted}" + (f" (and {more} more)" if more > 0 else "")
-    return Verdict(False, Reason("record_does_not_hold", message, hint))
+    # What could not be checked may be checked another time; only a measurement is kept.
+    lasting = all(check.outcome != "not_checked" for check in report.checks)
+    return Verdict(False, Reason("record_does_not_hold", message, hint), lasting=lasting)
