@@ -28,14 +28,16 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from qiongli.errors import EnvironmentBrokenError, StateRefusedError
+from qiongli.errors import EnvironmentBrokenError, QiongliError, StateRefusedError
 from qiongli.project._operations import FileOperations
-from qiongli.project.paths import INTENT, INTENT_LIMIT, STAGING, Project
+from qiongli.project.paths import INTENT, INTENT_LIMIT, STAGING, Project, read_bytes
 
 #: `write`: replace `target` by the staged file or folder; `move`: put the file `target` aside as `aside`; `remove`.
 StepKind = Literal["write", "move", "remove"]
 
 _RETRIED: Final = 64
+#: No file that we replace is larger.
+_EDIT_LIMIT: Final = 67_108_864
 
 
 @attrs.frozen
@@ -119,7 +121,11 @@ class Transaction:
         for folder in sorted({os.path.dirname(step.aside or step.target) for step in self._steps} - {""}):
             make_folders(self.project, folder, self.operations)
         if len(self._steps) > 1:
-            steps = [attrs.evolve(step, before=_content(self.project, step.target)) for step in self._steps]
+            moved = {step.target for step in self._steps if step.kind == "move"}
+            steps = [
+                step if step.target in moved else attrs.evolve(step, before=_content(self.project, step.target))
+                for step in self._steps
+            ]
             intent = json.dumps({"schema_version": "1.0", "steps": [attrs.asdict(step) for step in steps]})
             name = self._stage(intent.encode(), INTENT)
             self.operations.sync_folder(self._staging)
@@ -170,9 +176,12 @@ def _content(project: Project, name: str) -> str:
     """What is under a name now: the digest of a file, `folder`, or nothing."""
     try:
         path = project.contained(name)
-        return "folder" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
-    except (OSError, StateRefusedError):
+        if path.is_dir():
+            return "folder"
+        data = read_bytes(path, _EDIT_LIMIT, name)
+    except (OSError, QiongliError):
         return ""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
 def parse_intent(data: bytes) -> list[Step] | None:

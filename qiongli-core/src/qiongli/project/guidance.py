@@ -27,6 +27,9 @@ END: Final = "<!-- qiongli:managed:end subject-runtime -->"
 #: Most bytes of the block, markers included.
 BLOCK_LIMIT: Final = 4096
 
+#: A larger file is not edited.
+GUIDANCE_LIMIT: Final = 1_048_576
+
 GuidanceStatus = Literal["none", "current", "stale", "broken"]
 
 _MARKER: Final = re.compile(rb"^[ \t]*<!--[ \t]*qiongli:managed:(?P<rest>[^\r\n]*)", re.MULTILINE)
@@ -72,6 +75,9 @@ def parse_guidance(data: bytes | None) -> GuidanceDocument:
     """Find the block; anything but one begin marker followed by one end marker, or neither, is a problem."""
     if data is None:
         return GuidanceDocument(None)
+    if len(data) > GUIDANCE_LIMIT:
+        message = f"the file is larger than {GUIDANCE_LIMIT} bytes"
+        return GuidanceDocument(data, None, (_problem(1, "oversized_file", message, "move your text to another file"),))
     problems: list[GuidanceProblem] = []
     begin: re.Match[bytes] | None = None
     spans: list[tuple[int, int]] = []

@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from qiongli.errors import EnvironmentBrokenError, InputError, StateRefusedError
+from qiongli.errors import EnvironmentBrokenError, InputError, StateCorruptError, StateRefusedError
 
 STATE_FOLDER: Final = ".qiongli"
 MANIFEST: Final = "guidance_manifest.yaml"
@@ -96,11 +96,11 @@ def read_bytes(path: Path, limit: int, shown: str) -> bytes | None:
         raise unreadable(shown, error) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise EnvironmentBrokenError(
+            raise StateCorruptError(
                 f"{shown} is not a regular file",
-                code="state_unreadable",
+                code="not_a_file",
                 place=shown,
-                hint="Move it away; Qiongli makes a new one",
+                hint="Move it away, or run: qiongli subject reset --cwd . (it keeps it under another name)",
             )
         parts = []
         left = limit + 1

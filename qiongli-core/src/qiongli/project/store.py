@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from qiongli.errors import QiongliError, StateRefusedError
+from qiongli.errors import QiongliError, StateCorruptError, StateRefusedError
 from qiongli.project._operations import REAL, FileOperations
+from qiongli.project.guidance import GUIDANCE_LIMIT
 from qiongli.project.manifest import MANIFEST_LIMIT, ManifestDocument, parse_manifest
 from qiongli.project.memory import MEMORY_LIMIT, MemoryDocument, parse_memory
 from qiongli.project.paths import GUIDANCE, INTENT, INTENT_LIMIT, LOCK, MANIFEST, MEMORY, STAGING, STATE_FOLDER, Project
@@ -27,8 +28,6 @@ from qiongli.project.paths import GUIDANCE, INTENT, INTENT_LIMIT, LOCK, MANIFEST
 if TYPE_CHECKING:
     from qiongli.project._transaction import Transaction
 
-#: Beyond this the guidance file is not ours to edit.
-GUIDANCE_LIMIT: Final = 1_048_576
 _LIMITS: Final = {MANIFEST: MANIFEST_LIMIT, MEMORY: MEMORY_LIMIT, GUIDANCE: GUIDANCE_LIMIT}
 #: Seconds that a writer waits for the others.
 LOCK_TIMEOUT: Final = 30.0
@@ -57,7 +56,7 @@ class Snapshot:
     memory: MemoryDocument
     guidance: bytes | None
     warnings: tuple[str, ...] = ()
-    #: Files that lead out of the project, with the reason; they read as absent.
+    #: Files that lead out of the project or are no files, with the reason; they read as absent.
     refusals: tuple[tuple[str, QiongliError], ...] = ()
 
     @property
@@ -122,7 +121,7 @@ class Store:
     def _raw(self, name: str) -> bytes | None:
         try:
             return self.project.read(name, _LIMITS[name])
-        except StateRefusedError:
+        except (StateRefusedError, StateCorruptError):
             return None
 
     def _read_files(self, intent: bytes | None) -> Snapshot:
@@ -149,7 +148,7 @@ class Store:
                 return None
             try:
                 return self.project.read(name, _LIMITS[name])
-            except StateRefusedError as error:
+            except (StateRefusedError, StateCorruptError) as error:
                 refusals.append((name, error))
                 return None
 
