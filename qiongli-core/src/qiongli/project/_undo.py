@@ -9,6 +9,7 @@ from qiongli.errors import QiongliError, StateRefusedError
 from qiongli.project._manifest_edit import edit_manifest
 from qiongli.project.actions import carry_out
 from qiongli.project.lifecycle import Plan, Request, Restore
+from qiongli.project.manifest import parse_manifest
 from qiongli.project.memory import memory_from_packet
 from qiongli.project.paths import MANIFEST, MEMORY, STATE_FOLDER
 from qiongli.project.store import Snapshot, Store, digest
@@ -42,7 +43,7 @@ def plan_undo(snapshot: Snapshot) -> Plan:
         earlier = memory_from_packet(
             {"dismissed_subjects": entry["dismissed_before"], "suggestions": entry["suggestions_before"] or {}}
         )
-        had_block = bool(entry["had_block"])
+        had_block, had_guidance = bool(entry["had_block"]), bool(entry["had_guidance"])
         brings_suggestions = entry["suggestions_before"] is not None
         action = str(entry["action"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -56,7 +57,7 @@ def plan_undo(snapshot: Snapshot) -> Plan:
         state=before if before != snapshot.manifest.state else None,
         dismissed=earlier.dismissed_subjects,
         suggestions=_merge(earlier, snapshot.memory.suggestions) if brings_suggestions else None,
-        restore=Restore(manifest, had_block, len(entries) - 1),
+        restore=Restore(manifest, had_block, had_guidance, len(entries) - 1),
         warnings=(f"undone: {action} {request.subject or ''}".rstrip(),),
     )
 
@@ -71,7 +72,6 @@ def _unreadable() -> StateRefusedError:
 
 def _state(entry: Mapping[str, Any]) -> ManifestState:
     from qiongli.project._manifest_edit import new_manifest
-    from qiongli.project.manifest import parse_manifest
 
     lists = ("secondary_subjects", "venue_profiles", "method_lenses")
     values: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in entry.items()}
@@ -94,6 +94,8 @@ def _manifest(
             return None
         if isinstance(entry["manifest_text"], str):
             restored: bytes = entry["manifest_text"].encode()
+            if parse_manifest(restored).state != before or parse_manifest(restored).error is not None:
+                raise ValueError("the kept text is not the state that was kept")
             return restored
     if snapshot.manifest.state != after or current is None:
         raise StateRefusedError(

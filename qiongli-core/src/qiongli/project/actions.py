@@ -157,9 +157,11 @@ def command_line(request: Request) -> str:
     group = "project" if request.action in ("init", "set") else "subject"
     if request.action in ("undo", "guidance"):
         return "qiongli undo --cwd ." if request.action == "undo" else "qiongli guidance apply --cwd ."
+    options = {"secondary_subjects": "--secondary-subject", "venue_profiles": "--venue-profile"}
+    options |= {"method_lenses": "--method-lens", "strictness": "--strictness"}
     parts = ["qiongli", group, request.action, *([request.subject] if request.subject else []), "--cwd", "."]
     for key, value in request.settings:
-        option = f"--{key.rstrip('s').replace('_', '-')}" if isinstance(value, tuple) else f"--{key}"
+        option = options.get(key, key)
         if isinstance(value, str):
             parts += [option, value]
         elif value:
@@ -197,6 +199,8 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         new_guidance = document.data
         if planned.restore is not None and not planned.restore.had_block:
             new_guidance = take_block_out(document)
+            if new_guidance is None and planned.restore.had_guidance:
+                new_guidance = b""
         elif wanted:
             new_guidance = put_block(document, render_block(state, catalogue))
         if new_guidance != document.data:
@@ -308,6 +312,7 @@ def undo_entries(
         "action": planned.request.action,
         "subject": planned.request.subject,
         "had_manifest": old is not None,
+        "had_guidance": before.guidance is not None,
         "had_block": parse_guidance(before.guidance).span is not None,
         "manifest_text": text,
         "manifest_after": digest(manifest),

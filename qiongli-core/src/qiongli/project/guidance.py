@@ -81,8 +81,10 @@ def parse_guidance(data: bytes | None) -> GuidanceDocument:
     problems: list[GuidanceProblem] = []
     begin: re.Match[bytes] | None = None
     spans: list[tuple[int, int]] = []
-    for match in _MARKER.finditer(data):
-        line = data.count(b"\n", 0, match.start()) + 1
+    # A byte order mark is no part of the first line.
+    first = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    for match in _MARKER.finditer(data[first:]):
+        line = data.count(b"\n", 0, first + match.start()) + 1
         text = match.group().strip().decode("utf-8", "replace")
         if text == BEGIN:
             if begin is not None:
@@ -92,10 +94,8 @@ def parse_guidance(data: bytes | None) -> GuidanceDocument:
             if begin is None:
                 problems.append(_problem(line, "unopened", "a block ends that did not begin", "remove this line"))
                 continue
-            newline = re.compile(rb"\r?\n|\Z").search(data, match.end())
-            spans.append((data.rfind(b"\n", 0, begin.start() + 1) + 1, newline.end() if newline else len(data)))
-            if data.startswith(b"\xef\xbb\xbf") and spans[-1][0] == 0:
-                spans[-1] = (3, spans[-1][1])
+            newline = data.find(b"\n", first + match.end())
+            spans.append((first + begin.start(), len(data) if newline < 0 else newline + 1))
             if len(spans) > 1:
                 problems.append(_problem(line, "duplicated", "this is a second block", "remove one of the two blocks"))
             begin = None
@@ -104,7 +104,7 @@ def parse_guidance(data: bytes | None) -> GuidanceDocument:
                 _problem(line, "unknown_marker", f"no marker of Qiongli's: {text[:60]}", f"write {BEGIN} or {END}")
             )
     if begin is not None:
-        line = data.count(b"\n", 0, begin.start()) + 1
+        line = data.count(b"\n", 0, first + begin.start()) + 1
         problems.append(_problem(line, "unclosed", "the block has no end", f"add a line {END} below it"))
     span = spans[0] if len(spans) == 1 and not problems else None
     return GuidanceDocument(data, span, tuple(problems))

@@ -42,10 +42,11 @@ class Request:
 
 @attrs.frozen
 class Restore:
-    """What an undo puts back besides values: the manifest's bytes (None: there was no manifest) and whether a block."""
+    """What an undo puts back besides values: the manifest's bytes (None: there was none), and whether a block."""
 
     manifest: bytes | None
     had_block: bool
+    had_guidance: bool
     #: How many undoable actions are left.
     depth: int
 
