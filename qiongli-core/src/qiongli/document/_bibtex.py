@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from qiongli.document._latex import plain_value
 
@@ -36,8 +36,9 @@ def bibtex_packet(source: str) -> dict[str, list[str]]:
 def _entries(source: str) -> Iterator[Mapping[str, str]]:
     import bibtexparser
 
-    if hasattr(bibtexparser, "parse_string"):
-        for entry in bibtexparser.parse_string(source).entries:
+    library: Any = bibtexparser
+    if hasattr(library, "parse_string"):
+        for entry in library.parse_string(source).entries:
             yield {field.key.casefold(): str(field.value) for field in entry.fields}
         return
     from bibtexparser.bparser import BibTexParser
@@ -46,6 +47,6 @@ def _entries(source: str) -> Iterator[Mapping[str, str]]:
         # Series 1 was written for an older pyparsing, which warned of less.
         warnings.simplefilter("ignore")
         parser = BibTexParser(common_strings=True, ignore_nonstandard_types=False)
-        entries = bibtexparser.loads(source, parser).entries
+        entries = library.loads(source, parser).entries
     for entry in entries:
         yield {str(key).casefold(): str(value) for key, value in entry.items()}

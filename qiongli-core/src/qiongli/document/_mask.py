@@ -35,8 +35,10 @@ _ENDINGS: Final = r"\.(?:py|csv|tex|pdf|docx?|xlsx?|json|ya?ml|do|dta|rds?|txt|m
 _FILE_ENDING: Final = LazyPattern(_ENDINGS)
 _FILE: Final = LazyPattern(rf"(?<![\w./-])[\w-]{{1,128}}(?:/[\w.-]{{1,128}}){{0,16}}{_ENDINGS}")
 
-#: How a packet of Qiongli's own begins, when a user pastes one.
-_OWN_PACKET: Final = LazyPattern(r"\{\s*\"schema_version\"\s*:")
+#: How a packet of Qiongli's own begins, in its own order of keys or sorted, when a user pastes one.
+_OWN_PACKET: Final = LazyPattern(
+    r"\{\s*\"(?:schema_version|decision|active_subject|packets|action|after|subjects?)\"\s*:"
+)
 
 _HEADING: Final = (
     r"(?:references(?:[ \t]+(?:and[ \t]+notes|cited))?|bibliography|selected[ \t]+bibliography|works[ \t]+cited|"
@@ -97,6 +99,9 @@ def _without_packets(text: str) -> str:
         except (ValueError, RecursionError):
             # Cut off or malformed: what follows cannot be told from the packet, and looking again would take too long.
             end = len(text)
+        if '"schema_version"' not in text[start:end]:
+            # Somebody else's.
+            continue
         parts += (text[done:start], "\n".join(" " * len(line) for line in text[start:end].split("\n")))
         done = end
     return "".join((*parts, text[done:]))

@@ -42,16 +42,16 @@ _EXCLUDE_BEFORE: Final = LazyPattern(
     rf"(?: (?:treated|read|classified|seen|regarded) as)? {_ARTICLE}$"
     rf"|\b(?:keep|treat|route|handle|stay|remain|classify)\b[^.;!?\n]*"
     rf"(?:,| and| but)? (?:not|rather than|instead of)(?: in| as| under)? {_ARTICLE}$"
-    r"|(?:不要|不必|请勿|切勿|勿|不应该?|不能|不得|无需|别)(?:再)?(?:把|将)?(?:它|其|这个?|本文|此文|这篇文章|这篇论文|本任务|该任务|任务)?"
-    r"(?:切换|转换|转|归类|归入|归|当作|当成|视为|视作|看作|路由|改|划|按照?|用|使用)(?:到|为|成|至|入|作)?$"
+    r"|(?:不要|不必|请勿|切勿|勿|不应该?|不能|不得|无需|别)(?:再)?(?:把|将)?(?:它|其|任务|(?:这|此|本|该)[个篇项]?(?:文章?|论文|任务|研究|课题|稿)?)?"
+    r"(?:切换|转换|转|归类|归入|归|当作|当成|视为|视作|看作|路由|改|划|按照?|用|使用)(?:到|为|成|至|入|作)? ?$"
 )
 #: Names that only a following word makes a directive: "not a finance paper".
 _EXCLUDE_AROUND: Final = LazyPattern(
-    r"(?:\bnot (?:an? |the )$|(?:本文|这|它|这篇文章|这篇论文|本任务|任务)?(?:不是|不属于|并非)(?:一篇|一个)?$)"
+    r"(?:\bnot (?:an? |the )$|(?:本文|这|它|这篇文章|这篇论文|本任务|任务)?(?:不是|不属于|并非)(?:一篇|一个)? ?$)"
 )
 _EXCLUDE_AFTER: Final = LazyPattern(
     r"^ (?:paper|task|project|study|question|article|topic|manuscript|thesis)\b(?! (?:only|alone))"
-    r"|^学?(?:类|领域)?的?(?:论文|文章|任务|课题|问题|研究(?!$)|领域)(?![\u4e00-\u9fff])|^学?$"
+    r"|^ ?学?(?:类|领域)?的?(?:论文|文章|任务|课题|问题|研究(?!$)|领域)(?![\u4e00-\u9fff])|^学?$"
 )
 _NOT_ALONE: Final = LazyPattern(
     r"^(?: (?:paper|task|project|study|question|research|topic|subject|article|work))?"
@@ -63,11 +63,11 @@ _KEEP_BEFORE: Final = LazyPattern(
     rf"|\b(?:treat|route|handle|classify|read|regard|consider) {_OBJECT} {_MANNER}"
     rf"(?:as|under|in) {_MANNER}{_ARTICLE}$"
     r"|(?:(?:请|仍|继续|就|仅|只|应)(?:然)?按照?|"
-    r"请(?:把|将)?(?:它|其|这个?|本文|此文|任务)?(?:归入|当作|视为|视作)|保持在?|(?:请|仍)留在)$"
+    r"请(?:把|将)?(?:它|其|这个?|本文|此文|任务)?(?:归入|当作|视为|视作)|保持在?|(?:请|仍)留在) ?$"
 )
 #: Chinese directives without a word of request need the order after the name.
-_KEEP_AROUND: Final = LazyPattern(r"(?:按照?|用)$")
-_KEEP_AFTER: Final = LazyPattern(r"^学?的?(?:来)?(?:处理|标准|规范|要求|对待)")
+_KEEP_AROUND: Final = LazyPattern(r"(?:按照?|用) ?$")
+_KEEP_AFTER: Final = LazyPattern(r"^ ?学?的?(?:来)?(?:处理|标准|规范|要求|对待)")
 #: What turns an order around or makes it a report.
 _DENIED: Final = LazyPattern(r"(?:\b(?:not|t|never|cannot|no|nor|without|fail(?:s|ed)? to)(?: \w+){0,2} |[不勿别未])$")
 

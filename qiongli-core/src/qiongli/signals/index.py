@@ -98,7 +98,7 @@ class SignalIndex:
             return []
         clauses = Clauses(field.tokens)
         found = [
-            attrs.evolve(item, polarity="quoted") if clauses.quotes(first, last) else item
+            attrs.evolve(item, polarity="quoted") if clauses.reports(first, last) else item
             for item, first, last in directives
         ]
         senses: dict[str, list[tuple[int, int, _Hit]]] = {}

@@ -69,7 +69,7 @@ _EXCEPTION: Final = LazyPattern(
     r"|不仅|不但|不只|不得不|不无|不单|不可避免|不可忽视|不能忽视|不能排除|无法排除"
 )
 #: Directly before a match, bare words suffice: "this is not asset pricing", "没有双重差分".
-_DIRECTLY: Final = LazyPattern(r"(?:^|[^\w])not (?:primarily |mainly |really |strictly )?$|(?:没有|不含|无|不用|不做)$")
+_DIRECTLY: Final = LazyPattern(r"(?:^|[^\w])not (?:primarily |mainly |really |strictly )?$|(?:没有|不含|无|不用|不做) ?$")
 _END_OF_REACH: Final = LazyPattern(
     r"[;!?.\n()\[\]]|(?:^| ): "
     r"|[\u3040-\u30ff\u3400-\u9fff] ,|, [\u3040-\u30ff\u3400-\u9fff]"
@@ -142,6 +142,15 @@ class Clauses:
             return False
         after = clause_text(self._tokens, last - 1, last + _LOOK_AHEAD)
         return _DENIED_AFTER.match(after.text[len(words[last - 1]) :]) is not None
+
+    def reports(self, first: int, last: int) -> bool:
+        """Whether the tokens are part of somebody else's speech, however much of it they are."""
+        start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
+        return any(True for _ in self._quotations.covering(start, end))
+
+    def speaks(self, first: int, last: int) -> bool:
+        """Whether the tokens are part of somebody else's speech, however much of it they are."""
+        return any(self._quotations.covering(self._tokens.starts[first], self._tokens.ends[last - 1]))
 
     def quotes(self, first: int, last: int) -> bool:
         """Whether the tokens are a minor part of somebody else's speech.
