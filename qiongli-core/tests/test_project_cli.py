@@ -37,7 +37,7 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     subjects = standard_subjects(tmp_path / "packages")
-    monkeypatch.setattr("qiongli.plugins.discover", lambda: subjects)
+    monkeypatch.setattr("qiongli.gate.admission.installed_catalogue", lambda: subjects)
     root = tmp_path / "project"
     root.mkdir()
     return Shell(root, capsys)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qiongli.errors import InputError
 from qiongli.records._units import SCALE
 from qiongli.records.project import ActionPacket, StatusPacket
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue
 
 Cwd = Annotated[Path, typer.Option("--cwd", help="Folder of the project; it must exist.")]
 FindProject = Annotated[bool, typer.Option("--find-project", help="Search the folders above --cwd, too.")]
@@ -26,6 +29,13 @@ _STATUS_LINES: Final = {
     "dry_run": "dry run, nothing was written",
     "proposed": "proposed, nothing was applied",
 }
+
+
+def subjects() -> Catalogue:
+    """The installed subjects, every record verified; found only when a command needs them."""
+    from qiongli.gate.admission import installed_catalogue
+
+    return installed_catalogue()
 
 
 def exclusive(dry_run: bool, propose: bool) -> None:

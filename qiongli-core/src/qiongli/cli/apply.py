@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from qiongli.cli._output import emit, table
-from qiongli.cli._project import AsJson, Cwd, DryRun, FindProject, action_text
+from qiongli.cli._project import AsJson, Cwd, DryRun, FindProject, action_text, subjects
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 
 
@@ -22,7 +22,7 @@ def apply(
     if proposal is not None:
         from qiongli.project import apply_proposal
 
-        packet = apply_proposal(proposal, cwd, dry_run=dry_run, find_project=find_project)
+        packet = apply_proposal(proposal, cwd, dry_run=dry_run, find_project=find_project, catalogue=subjects)
         emit(packet.to_packet(), action_text(packet), as_json)
         return
     from qiongli.project import list_proposals, open_project
@@ -40,5 +40,5 @@ def undo(cwd: Cwd, dry_run: DryRun = False, find_project: FindProject = False, a
     """Revert the last action on this project; what was recorded since stays."""
     from qiongli.project import undo_action
 
-    packet = undo_action(cwd, dry_run=dry_run, find_project=find_project)
+    packet = undo_action(cwd, dry_run=dry_run, find_project=find_project, catalogue=subjects)
     emit(packet.to_packet(), action_text(packet), as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from qiongli.cli._output import emit
-from qiongli.cli._project import AsJson, Cwd, DryRun, action_text
+from qiongli.cli._project import AsJson, Cwd, DryRun, action_text, subjects
 from qiongli.errors import ExitCode
 
 app = typer.Typer(help="Show, check and apply the managed guidance block.", no_args_is_help=True)
@@ -16,7 +16,7 @@ def show(cwd: Cwd, as_json: AsJson = False) -> None:
     """Show what is active in a project and how to read it."""
     from qiongli.project import guidance_report
 
-    report = guidance_report(cwd)
+    report = guidance_report(cwd, catalogue=subjects)
     emit(report.to_packet(), f"{report.block}\n\nblock in {report.path}: {report.status}", as_json)
 
 
@@ -25,7 +25,7 @@ def lint(cwd: Cwd, as_json: AsJson = False) -> None:
     """Check the markers and the content of the block; exit 1 when something is wrong."""
     from qiongli.project import guidance_report
 
-    report = guidance_report(cwd)
+    report = guidance_report(cwd, catalogue=subjects)
     lines = [
         f"{report.path}{f':{problem.line}' if problem.line else ''}: {problem.message} [{problem.code}]; {problem.fix}"
         for problem in report.problems
@@ -40,7 +40,7 @@ def diff(cwd: Cwd, as_json: AsJson = False) -> None:
     """Show what `apply` would change."""
     from qiongli.project import guidance_report
 
-    report = guidance_report(cwd)
+    report = guidance_report(cwd, catalogue=subjects)
     emit(report.to_packet(), report.diff or "no difference", as_json)
 
 
@@ -49,5 +49,5 @@ def apply(cwd: Cwd, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Write the block anew; text outside it stays byte for byte."""
     from qiongli.project import apply_guidance
 
-    packet = apply_guidance(cwd, dry_run=dry_run)
+    packet = apply_guidance(cwd, dry_run=dry_run, catalogue=subjects)
     emit(packet.to_packet(), action_text(packet), as_json)

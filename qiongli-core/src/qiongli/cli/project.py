@@ -17,6 +17,7 @@ from qiongli.cli._project import (
     action_text,
     exclusive,
     status_text,
+    subjects,
 )
 from qiongli.errors import InputError
 
@@ -28,7 +29,7 @@ def init(cwd: Cwd, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Give a project a manifest with the defaults; an existing one stays as it is."""
     from qiongli.project import init_project
 
-    packet = init_project(cwd, dry_run=dry_run)
+    packet = init_project(cwd, dry_run=dry_run, catalogue=subjects)
     emit(packet.to_packet(), action_text(packet), as_json)
 
 
@@ -37,7 +38,7 @@ def show(cwd: Cwd, find_project: FindProject = False, as_json: AsJson = False) -
     """Show what the manifest and the memory of a project say, as `qiongli subject status` does."""
     from qiongli.project import subject_status
 
-    packet = subject_status(cwd, find_project=find_project)
+    packet = subject_status(cwd, find_project=find_project, catalogue=subjects)
     emit(packet.to_packet(), status_text(packet), as_json)
 
 
@@ -78,6 +79,12 @@ def set_(
     if strictness is not None:
         settings["strictness"] = strictness
     packet = change_settings(
-        cwd, settings, dry_run=dry_run, propose=propose, if_revision=if_revision, find_project=find_project
+        cwd,
+        settings,
+        dry_run=dry_run,
+        propose=propose,
+        if_revision=if_revision,
+        find_project=find_project,
+        catalogue=subjects,
     )
     emit(packet.to_packet(), action_text(packet), as_json)

@@ -17,6 +17,7 @@ from qiongli.cli._project import (
     action_text,
     exclusive,
     status_text,
+    subjects,
 )
 
 _Subject = Annotated[str, typer.Argument(help="Slug of the subject.")]
@@ -26,7 +27,7 @@ def status(cwd: Cwd, find_project: FindProject = False, as_json: AsJson = False)
     """Show the subject of a project, what was suggested and what was turned down."""
     from qiongli.project import subject_status
 
-    packet = subject_status(cwd, find_project=find_project)
+    packet = subject_status(cwd, find_project=find_project, catalogue=subjects)
     emit(packet.to_packet(), status_text(packet), as_json)
 
 
@@ -114,5 +115,6 @@ def _act(
         propose=propose,
         if_revision=if_revision,
         find_project=find_project,
+        catalogue=subjects,
     )
     emit(packet.to_packet(), action_text(packet), as_json)

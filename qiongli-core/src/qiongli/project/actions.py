@@ -14,13 +14,14 @@ from qiongli.project.lifecycle import Plan, Request, check_form, plan
 from qiongli.project.manifest import parse_manifest
 from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, validated_memory
 from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
-from qiongli.project.status import describe, installed_catalogue
+from qiongli.project.status import describe, resolve_catalogue
 from qiongli.project.store import Change, Snapshot, Store, digest, require
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 from qiongli.records.project import ActionPacket, ActionStatus, LifecycleEvent, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
+    from qiongli.project.status import Subjects
 
 #: How many actions can be undone, one after the other.
 UNDO_DEPTH: Final = 20
@@ -48,7 +49,7 @@ def apply_action(
     cwd: Path | str,
     subject: str | None = None,
     *,
-    catalogue: Catalogue | None = None,
+    catalogue: Subjects | None = None,
     source: str = "user",
     run_id: str = "",
     fingerprint: str = "",
@@ -70,7 +71,7 @@ def apply_action(
     """
     check_form(action, subject)
     store = store or Store(open_project(cwd, find_project=find_project))
-    subjects = installed_catalogue() if catalogue is None else catalogue
+    subjects = resolve_catalogue(catalogue)
     request = Request(action, subject, source=source, run_id=run_id, fingerprint=fingerprint)
     return carry_out(
         store,
@@ -332,7 +333,7 @@ def undo_entries(
 def undo_action(
     cwd: Path | str,
     *,
-    catalogue: Catalogue | None = None,
+    catalogue: Subjects | None = None,
     dry_run: bool = False,
     find_project: bool = False,
     store: Store | None = None,
@@ -341,4 +342,4 @@ def undo_action(
     from qiongli.project._undo import undo
 
     store = store or Store(open_project(cwd, find_project=find_project))
-    return undo(store, installed_catalogue() if catalogue is None else catalogue, dry_run=dry_run)
+    return undo(store, resolve_catalogue(catalogue), dry_run=dry_run)

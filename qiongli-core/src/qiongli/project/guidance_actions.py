@@ -21,13 +21,13 @@ from qiongli.project.guidance import (
 )
 from qiongli.project.lifecycle import Plan, Request
 from qiongli.project.paths import GUIDANCE, STATE_FOLDER, open_project
-from qiongli.project.status import installed_catalogue
+from qiongli.project.status import resolve_catalogue
 from qiongli.project.store import Snapshot, Store
 from qiongli.records._units import SCHEMA_VERSION, Record
 from qiongli.records.project import ActionPacket
 
 if TYPE_CHECKING:
-    from qiongli.plugins import Catalogue
+    from qiongli.project.status import Subjects
 
 _NO_LIMIT: Final = 1 << 30
 
@@ -46,11 +46,11 @@ class GuidanceReport(Record):
     schema_version: str = SCHEMA_VERSION
 
 
-def guidance_report(cwd: Path | str, *, catalogue: Catalogue | None = None) -> GuidanceReport:
+def guidance_report(cwd: Path | str, *, catalogue: Subjects | None = None) -> GuidanceReport:
     """Compare the block with what is active now; nothing is written. Raises the errors of the project's state."""
     snapshot = Store(open_project(cwd)).read()
     snapshot.require_readable()
-    subjects = installed_catalogue() if catalogue is None else catalogue
+    subjects = resolve_catalogue(catalogue)
     state = snapshot.manifest.state
     document = parse_guidance(snapshot.guidance)
     status = guidance_status(snapshot.guidance, state, subjects)
@@ -71,14 +71,14 @@ def guidance_report(cwd: Path | str, *, catalogue: Catalogue | None = None) -> G
 
 
 def apply_guidance(
-    cwd: Path | str, *, catalogue: Catalogue | None = None, dry_run: bool = False, store: Store | None = None
+    cwd: Path | str, *, catalogue: Subjects | None = None, dry_run: bool = False, store: Store | None = None
 ) -> ActionPacket:
     """Write the block anew, or for the first time; text outside it stays byte for byte.
 
     Raises `StateCorruptError` (`guidance_broken`) when the markers are broken, and the errors of the project's state.
     """
     store = store or Store(open_project(cwd))
-    subjects = installed_catalogue() if catalogue is None else catalogue
+    subjects = resolve_catalogue(catalogue)
 
     def planner(snapshot: Snapshot) -> Plan:
         snapshot.require_readable()

@@ -24,7 +24,7 @@ from qiongli.records._units import SCHEMA_VERSION, to_packet
 from qiongli.records.project import ACTIONS, ActionPacket
 
 if TYPE_CHECKING:
-    from qiongli.plugins import Catalogue
+    from qiongli.project.status import Subjects
 
 #: How long a proposal can be applied.
 LIFETIME: Final = timedelta(hours=24)
@@ -183,7 +183,7 @@ def apply_proposal(
     identifier: str,
     cwd: Path | str,
     *,
-    catalogue: Catalogue | None = None,
+    catalogue: Subjects | None = None,
     dry_run: bool = False,
     find_project: bool = False,
     store: Store | None = None,
@@ -195,10 +195,10 @@ def apply_proposal(
     """
     from qiongli.project.actions import carry_out
     from qiongli.project.settings import plan_settings
-    from qiongli.project.status import installed_catalogue
+    from qiongli.project.status import resolve_catalogue
 
     store = store or Store(open_project(cwd, find_project=find_project))
-    subjects = installed_catalogue() if catalogue is None else catalogue
+    subjects = resolve_catalogue(catalogue)
     proposal = read_proposal(store.project, identifier)
     request = proposal.request()
 

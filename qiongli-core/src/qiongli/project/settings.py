@@ -14,24 +14,25 @@ from qiongli.project.actions import carry_out
 from qiongli.project.lifecycle import Plan, Request, require_unlocked
 from qiongli.project.manifest import LIST_KEYS, Value
 from qiongli.project.paths import MANIFEST, STATE_FOLDER, open_project
-from qiongli.project.status import installed_catalogue
+from qiongli.project.status import resolve_catalogue
 from qiongli.project.store import Snapshot, Store
 from qiongli.project.subjects import require_known
 from qiongli.records.project import STRICTNESSES, ActionPacket, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
+    from qiongli.project.status import Subjects
 
 #: What `project set` may change; the subject and its mode have actions of their own.
 SETTINGS: Final = (*LIST_KEYS, "strictness")
 
 
 def init_project(
-    cwd: Path | str, *, catalogue: Catalogue | None = None, dry_run: bool = False, store: Store | None = None
+    cwd: Path | str, *, catalogue: Subjects | None = None, dry_run: bool = False, store: Store | None = None
 ) -> ActionPacket:
     """Give a project a manifest with the defaults; one that has a manifest keeps it. Raises the errors of the state."""
     store = store or Store(open_project(cwd))
-    subjects = installed_catalogue() if catalogue is None else catalogue
+    subjects = resolve_catalogue(catalogue)
     return carry_out(store, _plan_init, subjects, dry_run=dry_run)
 
 
@@ -47,7 +48,7 @@ def change_settings(
     cwd: Path | str,
     settings: Mapping[str, Value],
     *,
-    catalogue: Catalogue | None = None,
+    catalogue: Subjects | None = None,
     source: str = "user",
     if_revision: int | None = None,
     dry_run: bool = False,
@@ -61,7 +62,7 @@ def change_settings(
     installed, `StateRefusedError` (`project_locked`) while the project is locked.
     """
     store = store or Store(open_project(cwd, find_project=find_project))
-    subjects = installed_catalogue() if catalogue is None else catalogue
+    subjects = resolve_catalogue(catalogue)
     request = Request("set", source=source, settings=tuple(sorted(settings.items())))
     return carry_out(
         store,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
     from qiongli.session import SessionState
 
+    #: Subjects to look things up in, or a way to find them when they are needed.
+    Subjects = Catalogue | Callable[[], Catalogue]
+
 
 @attrs.frozen
 class ProjectReading:
@@ -37,11 +41,17 @@ class ProjectReading:
     warnings: tuple[str, ...] = ()
 
 
-def installed_catalogue() -> Catalogue:
-    """The subjects of this machine."""
-    from qiongli.plugins import discover
+def resolve_catalogue(catalogue: Subjects | None) -> Catalogue:
+    """The catalogue that a caller gave, or gives when it is asked; without one, what discovery finds by itself.
 
-    return discover()
+    Discovery by itself trusts only verdicts that this machine holds already; the command line and the MCP server hand
+    in a catalogue whose unseen records were verified.
+    """
+    if catalogue is None:
+        from qiongli.plugins import discover
+
+        return discover()
+    return catalogue() if callable(catalogue) else catalogue
 
 
 def read_project(cwd: Path | str, *, session: str | None = None, find_project: bool = False) -> ProjectReading:
@@ -74,16 +84,14 @@ def read_memory(cwd: Path | str) -> tuple[EvidenceMemory, tuple[str, ...]]:
     return memory.to_memory(), memory.warnings
 
 
-def subject_status(cwd: Path | str, *, catalogue: Catalogue | None = None, find_project: bool = False) -> StatusPacket:
-    """The status packet of a project; nothing is written. Without a catalogue, what is installed counts.
+def subject_status(cwd: Path | str, *, catalogue: Subjects | None = None, find_project: bool = False) -> StatusPacket:
+    """The status packet of a project; nothing is written. The catalogue is asked for only if the project needs it.
 
     Raises `InputError` when the folder is missing or a file, `StateCorruptError` when the manifest cannot be used.
     """
     snapshot = Store(open_project(cwd, find_project=find_project)).read()
     snapshot.require_readable()
-    if catalogue is None and _names_subjects(snapshot):
-        catalogue = installed_catalogue()
-    return describe(snapshot, catalogue)
+    return describe(snapshot, resolve_catalogue(catalogue) if _names_subjects(snapshot) else None)
 
 
 def _names_subjects(snapshot: Snapshot) -> bool:
