@@ -60,7 +60,7 @@ def error_reference() -> str:
     lines = [
         "# Errors",
         "",
-        "Generated from the code; do not edit. Codes are stable; messages may be worded better. Under `--json` an error",
+        "Generated from the code; do not edit. Codes are stable; messages may be worded anew. Under `--json` an error",
         "is one document, described by `qiongli schema error`.",
         "",
         "| code | raised as | messages |",

@@ -13,11 +13,11 @@ from typing import Any
 import attrs
 import msgspec
 
+from qiongli.gate.explanation import Explanation, Verification
+from qiongli.gate.promotion import PromotionPacket
 from qiongli.plugins.diagnosis import Diagnosis
 from qiongli.plugins.listing import PluginList
 from qiongli.plugins.settings import PolicyPacket
-from qiongli.gate.explanation import Explanation, Verification
-from qiongli.gate.promotion import PromotionPacket
 from qiongli.records.evaluation import CorpusReport, EvaluationReport
 from qiongli.records.evidence import Evidence
 from qiongli.records.gate import ActivationRecord, GateReport

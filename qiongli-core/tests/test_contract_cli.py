@@ -131,13 +131,13 @@ class TestResource:
     def installed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from contract_cases import contract_of
 
-        from qiongli import plugins
+        from qiongli.gate import admission
         from qiongli.plugins.catalogue import Catalogue, CatalogueSubject
         from qiongli.records.subjects import SubjectListing
 
         listing = SubjectListing("botany", "Botany", "qiongli-subject-botany", "1", "", "candidate", "lens_only")
         item = CatalogueSubject(contract_of(), listing, write_package(tmp_path), 2)
-        monkeypatch.setattr(plugins, "discover", lambda: Catalogue((item,), (listing,)), raising=False)
+        monkeypatch.setattr(admission, "installed_catalogue", lambda: Catalogue((item,), (listing,)))
 
     def test_list_says_what_may_be_loaded(self, capfd: pytest.CaptureFixture[str]) -> None:
         code, document = packet(capfd, "resource", "list")

@@ -60,8 +60,9 @@ def default_runtime() -> Runtime:
     if hook_modules(catalogue):
         # Only then is pluggy worth its start-up time.
         from qiongli.plugins.hooks import load_hooks
+        from qiongli.resources import list_resources
 
-        hooks = load_hooks(catalogue)
+        hooks = load_hooks(catalogue, resources=lambda subject: list_resources(subject.contract, subject.root)[0])
     return build_runtime(catalogue, hooks=hooks, cached=True)
 
 

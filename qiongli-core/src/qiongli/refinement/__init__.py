@@ -151,7 +151,7 @@ def infer_subject_refinement(
             trace_memory=memory is not None and bool(memory.suggestions or memory.dismissed_subjects),
             user_action=bool(answers) or bool(directives.excluded or directives.kept),
         ),
-        diagnostics=diagnose(routing, runtime.hooks),
+        diagnostics=diagnose(routing),
     )
 
 

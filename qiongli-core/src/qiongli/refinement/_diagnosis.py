@@ -1,17 +1,17 @@
-"""Facts for the maintainers of the engine: counts and registry ids only, never text."""
+"""Facts for the maintainers of the engine: counts and registry ids only, never text.
+
+Failures of hooks are not among them: they belong to the process, and the same task must give the same packet.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qiongli.routing import Routing
 
-if TYPE_CHECKING:
-    from qiongli.plugins import HookCaller
 
-
-def diagnose(routing: Routing, hooks: HookCaller | None) -> dict[str, Any]:
-    """What was rejected, withheld or failed on the way to the decision."""
+def diagnose(routing: Routing) -> dict[str, Any]:
+    """What was rejected, withheld or replaced on the way to the decision."""
     rejected = sum(standing.scored.breakdown.rejected for standing in routing.ranked)
     rejected += sum(lens.scored.breakdown.rejected for lens in routing.lenses)
     diagnostics: dict[str, Any] = {"rejected_contributions": rejected}
@@ -21,8 +21,4 @@ def diagnose(routing: Routing, hooks: HookCaller | None) -> dict[str, Any]:
         ]
     if routing.replaced:
         diagnostics["replaced_by_composite"] = [standing.subject for standing in routing.replaced]
-    if hooks is not None and hooks.failures:
-        diagnostics["hook_failures"] = [
-            {"distribution": failure.distribution, "hook": failure.hook} for failure in hooks.failures
-        ]
     return diagnostics
