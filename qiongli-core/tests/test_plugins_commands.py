@@ -277,7 +277,15 @@ def test_recovery_commands_run_no_foreign_code(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["route", "We ran a law trial design."], ["subject", "explain", "law", "--text", "x"], ["gate", "check", "law"]],
+    [
+        ["route", "We ran a law trial design."],
+        ["subject", "explain", "law", "--text", "x"],
+        ["gate", "check", "law"],
+        ["gate", "verify", "law"],
+        ["evaluate", "--subject", "law"],
+        ["resource", "show", "law", "overlay", "law"],
+        ["plugins", "allow", "law"],
+    ],
     ids=" ".join,
 )
 def test_no_command_runs_the_code_of_a_subject_that_nobody_allowed(
@@ -289,9 +297,36 @@ def test_no_command_runs_the_code_of_a_subject_that_nobody_allowed(
     files = {"runtime-subject.yaml": text, "hooks.py": code}
     fake_distributions.add_subject("law", status="runtime_enabled", code=code, files=files)
     result = process(fake_distributions, *arguments)
-    assert result.returncode in (0, 1), result.stderr
+    assert result.returncode in (0, 1, 2, 3), result.stdout + result.stderr
+    assert "[usage]" not in result.stderr
     assert "Traceback" not in result.stderr
     assert not mark.exists()
+
+
+class TestStrictListing:
+    """`subject list --strict` is for scripts: what is broken or invalid makes it exit 1, and is listed all the same."""
+
+    @pytest.mark.parametrize("text", ["a: [", example_contract("law", requires=">=9")], ids=["unreadable", "excluded"])
+    def test_a_subject_that_cannot_be_used_is_listed_and_counts(
+        self, fake_distributions: FakeDistributions, capsys: pytest.CaptureFixture[str], text: str
+    ) -> None:
+        fake_distributions.add_subject("law", text)
+        fake_distributions.add_subject("medicine")
+        lenient = answer(capsys, "subject", "list")
+        assert [row["state"] for row in lenient["subjects"]] == ["invalid", "lens_only"]
+        assert answer(capsys, "subject", "list", "--strict", code=1) == lenient
+
+    def test_a_subject_that_is_merely_not_active_does_not_count(
+        self, fake_distributions: FakeDistributions, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fake_distributions.add_subject("law")
+        assert answer(capsys, "subject", "list", "--strict")["subjects"][0]["state"] == "lens_only"
+
+    def test_an_unknown_subject_is_answered_with_a_near_one(
+        self, fake_distributions: FakeDistributions, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fake_distributions.add_subject("medicine")
+        assert answer(capsys, "subject", "show", "medecine", code=2)["error"]["hint"] == "Did you mean medicine?"
 
 
 def test_validating_a_package_runs_none_of_its_code(fake_distributions: FakeDistributions, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ recorded against its distribution and never stops the others. Detectors return e
 can only veto: no return value of any hook grants anything.
 """
 
+# ruff: noqa: ARG001  # a specification names its arguments and uses none
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

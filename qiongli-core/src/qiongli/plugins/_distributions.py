@@ -8,7 +8,6 @@ embedded or frozen installations) is asked through `importlib_metadata`.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,56 +16,42 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from qiongli.records.subjects import Reason
+from qiongli.plugins._metadata import (
+    COMMANDS_GROUP,
+    GROUPS,
+    PLUGINS_GROUP,
+    SUBJECTS_GROUP,
+    Distribution,
+    EntryPoint,
+    canonical,
+    entry_point_lines,
+    metadata_kind,
+    parse_entry_points,
+    read_distribution,
+    split_folder_name,
+)
 
 if TYPE_CHECKING:
     from importlib_metadata import Distribution as ForeignDistribution
 
-SUBJECTS_GROUP: Final = "qiongli.subjects"
-PLUGINS_GROUP: Final = "qiongli.plugins"
-COMMANDS_GROUP: Final = "qiongli.commands"
-#: Every group that core reads.
-GROUPS: Final = (SUBJECTS_GROUP, PLUGINS_GROUP, COMMANDS_GROUP)
+__all__ = [
+    "COMMANDS_GROUP",
+    "GROUPS",
+    "PLUGINS_GROUP",
+    "SUBJECTS_GROUP",
+    "Distribution",
+    "EntryPoint",
+    "Scan",
+    "canonical",
+    "scan",
+    "search_folders",
+    "search_path",
+    "searches_everything",
+    "searching",
+]
 
 _MAXIMUM_ENTRY_POINTS: Final = 1_048_576
-_MAXIMUM_METADATA: Final = 65_536
 _SUFFIXES: Final = (".dist-info", ".egg-info")
-_NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-
-
-@attrs.frozen
-class EntryPoint:
-    """One line of a distribution's entry points in one of our groups."""
-
-    group: str
-    name: str
-    value: str
-
-
-@attrs.frozen
-class Distribution:
-    """An installed distribution that touches our groups; `problem` says why it cannot be used.
-
-    `folder` is that of its metadata. `misspelt` are groups that look like ours and are not; `shadows` are metadata
-    folders of the same distribution that do not count.
-    """
-
-    name: str
-    version: str
-    folder: Path
-    entry_points: tuple[EntryPoint, ...] = ()
-    problem: Reason | None = None
-    misspelt: tuple[str, ...] = ()
-    shadows: tuple[Path, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """The name in the one spelling that all spellings share (PEP 503)."""
-        return canonical(self.name)
-
-    def in_group(self, group: str) -> tuple[EntryPoint, ...]:
-        """The entry points of one group."""
-        return tuple(entry for entry in self.entry_points if entry.group == group)
 
 
 @attrs.frozen(repr=False)  # making a repr costs every start more than printing it is worth
@@ -80,14 +65,6 @@ class Scan:
     leftovers: tuple[Path, ...] = ()
     #: Foreign distributions with unreadable entry points, and groups of theirs that resemble ours; only when asked.
     neighbours: tuple[tuple[Path, str], ...] = ()
-
-
-def canonical(name: str) -> str:
-    """A distribution's name in lower case with runs of `-`, `_` and `.` as one hyphen."""
-    key = name.strip().lower().replace("_", "-").replace(".", "-")
-    while "--" in key:
-        key = key.replace("--", "-")
-    return key
 
 
 _instead: list[tuple[str, ...] | None] = []
@@ -182,18 +159,7 @@ def _listing(path: str) -> list[str] | None:
 def _project(name: str) -> str:
     """The name of the project that a metadata folder states; the common form is cut without looking further."""
     stem, _, suffix = name.rpartition(".")
-    return stem.partition("-")[0] if suffix == "dist-info" and stem.count("-") == 1 else _split(name)[0]
-
-
-def _split(name: str) -> tuple[str, str]:
-    """Name and version that the name of a metadata folder states; the version may be empty."""
-    stem, _, suffix = name.rpartition(".")
-    if not stem:
-        return name, ""
-    if suffix.lower() == "egg-info":
-        stem = re.sub(r"-py\d+(\.\d+)*$", "", stem)
-    project, separator, version = stem.rpartition("-")
-    return (project, version) if separator and version[:1].isdigit() else (stem, "")
+    return stem.partition("-")[0] if suffix == "dist-info" and stem.count("-") == 1 else split_folder_name(name)[0]
 
 
 def _entry_points(path: str) -> bytes | None:
@@ -219,21 +185,17 @@ def _choose(
             continue
         candidates = [(place, Path(folder)) for place, folder in located]
         ranked = sorted(candidates, key=lambda item: (*_rank(item), item[1].name))
-        winner = _newest([folder for place, folder in ranked if _rank(ranked[0]) == (_kind(folder), place)])
+        winner = _newest([folder for place, folder in ranked if _rank(ranked[0]) == (metadata_kind(folder), place)])
         losers = tuple(sorted(folder for _, folder in candidates if folder != winner and not _same(folder, winner)))
         hidden += [(folder, winner) for folder in losers]
         data = {Path(folder): ours[folder] for _, folder in located if folder in ours}
         if winner in data:
-            found.append(attrs.evolve(_read(winner, data[winner]), shadows=losers))
+            found.append(attrs.evolve(read_distribution(winner, data[winner]), shadows=losers))
     return [item for item in found if item.entry_points or item.problem or item.misspelt], hidden
 
 
-def _kind(folder: Path) -> int:
-    return 0 if folder.suffix.lower() == ".dist-info" else 1
-
-
 def _rank(item: tuple[int, Path]) -> tuple[int, int]:
-    return _kind(item[1]), item[0]
+    return metadata_kind(item[1]), item[0]
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -248,100 +210,11 @@ def _newest(folders: list[Path]) -> Path:
 
     def age(folder: Path) -> tuple[bool, Any, str]:
         try:
-            return True, Version(_split(folder.name)[1]), folder.name
+            return True, Version(split_folder_name(folder.name)[1]), folder.name
         except InvalidVersion:
             return False, Version("0"), folder.name
 
     return max(folders, key=age)
-
-
-def _read(folder: Path, data: bytes | None) -> Distribution:
-    """One distribution, whatever is wrong with it."""
-    project, version = _split(folder.name)
-    if folder.name == "EGG-INFO":
-        project, version = _split(f"{folder.parent.name.removesuffix('.egg')}.egg-info")
-    stated_name, stated_version, problem = _identity(folder)
-    if problem is None and stated_name and canonical(stated_name) != canonical(project):
-        problem = Reason(
-            "metadata_contradictory", f"its metadata names it {stated_name!r}, its folder {folder.name!r} does not"
-        )
-    elif stated_name:
-        project = stated_name
-    return _parse(Distribution(project, stated_version or version, folder, problem=problem), data)
-
-
-def _identity(folder: Path) -> tuple[str, str, Reason | None]:
-    """Name and version as the distribution's own metadata states them, or why they cannot be read."""
-    if folder.is_file():
-        return "", "", None
-    file = folder / ("METADATA" if _kind(folder) == 0 else "PKG-INFO")
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(_MAXIMUM_METADATA)
-    except FileNotFoundError:
-        return "", "", Reason("metadata_missing", f"its {file.name} is missing")
-    except OSError as error:
-        return "", "", Reason("metadata_unreadable", f"its {file.name} cannot be read ({type(error).__name__})")
-    fields: dict[str, str] = {}
-    for line in data.decode("utf-8", "replace").splitlines():
-        field, separator, value = line.partition(":")
-        if not line.strip() or not separator:
-            break
-        fields.setdefault(field.strip().lower(), value.strip())
-    name, version = fields.get("name", ""), fields.get("version", "")
-    if not re.fullmatch(_NAME, name) or not version:
-        return "", "", Reason("metadata_unreadable", f"its {file.name} states no name and version")
-    return name, version, None
-
-
-def _parse(distribution: Distribution, data: bytes | None) -> Distribution:
-    """The distribution with its entry points; a problem of the metadata stands before one of the entry points."""
-
-    def broken(message: str) -> Distribution:
-        problem = distribution.problem or Reason("entry_points_unreadable", message)
-        return attrs.evolve(distribution, problem=problem)
-
-    if data is None:
-        return broken("its entry_points.txt is too large or cannot be read")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return broken("its entry_points.txt is not UTF-8")
-    entries: list[EntryPoint] = []
-    misspelt: set[str] = set()
-    fault = ""
-    for number, group, line in _lines(text):
-        if group not in GROUPS:
-            if "qiongli" in group.casefold():
-                misspelt.add(group)
-            continue
-        if not line:
-            continue
-        name, separator, value = line.partition("=")
-        if not separator or not name.strip() or not value.strip():
-            fault = fault or f"line {number} of its entry_points.txt is not `name = value`"
-            continue
-        entry = EntryPoint(group, name.strip(), value.strip())
-        if entry not in entries:
-            entries.append(entry)
-    read = attrs.evolve(
-        distribution, entry_points=tuple(sorted(entries, key=attrs.astuple)), misspelt=tuple(sorted(misspelt))
-    )
-    if fault and read.problem is None:
-        return attrs.evolve(read, problem=Reason("entry_points_malformed", fault))
-    return read
-
-
-def _lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line number, group and text of every line; a heading is an empty line of its group."""
-    group = ""
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
-        if not line or line.startswith(("#", ";")):
-            continue
-        if line.startswith("[") and line.endswith("]"):
-            group, line = line[1:-1].strip(), ""
-        yield number, group, line
 
 
 def _resemblance(folder: Path, data: bytes) -> Iterator[tuple[Path, str]]:
@@ -349,7 +222,7 @@ def _resemblance(folder: Path, data: bytes) -> Iterator[tuple[Path, str]]:
     from difflib import get_close_matches
 
     try:
-        groups = {group for _, group, _ in _lines(data.decode("utf-8"))}
+        groups = {group for _, group, _ in entry_point_lines(data.decode("utf-8"))}
     except UnicodeDecodeError:
         yield folder, "its entry_points.txt is not UTF-8"
         return
@@ -402,6 +275,6 @@ def _foreign(candidate: ForeignDistribution) -> Iterator[Distribution]:
             return
         folder = Path(str(getattr(candidate, "_path", "") or candidate.locate_file("")))
         name, version = str(candidate.metadata["Name"]), str(candidate.version)
-        yield _parse(Distribution(name, version, folder), text.encode())
+        yield parse_entry_points(Distribution(name, version, folder), text.encode())
     except Exception:  # what cannot be read there is not ours to report
         return
