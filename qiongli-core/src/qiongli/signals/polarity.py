@@ -69,7 +69,10 @@ _EXCEPTION: Final = LazyPattern(
     r"|不仅|不但|不只|不得不|不无|不单|不可避免|不可忽视|不能忽视|不能排除|无法排除"
 )
 #: Directly before a match, bare words suffice: "this is not asset pricing", "没有双重差分".
-_DIRECTLY: Final = LazyPattern(r"(?:^|[^\w])not (?:primarily |mainly |really |strictly )?$|(?:没有|不含|无|不用|不做) ?$")
+_DIRECTLY: Final = LazyPattern(
+    r"(?:^|[^\w])not (?:primarily |mainly |really |strictly )?$"
+    r"|(?:没有|不含|无|不用|不做) ?$"
+)
 _END_OF_REACH: Final = LazyPattern(
     r"[;!?.\n()\[\]]|(?:^| ): "
     r"|[\u3040-\u30ff\u3400-\u9fff] ,|, [\u3040-\u30ff\u3400-\u9fff]"
