@@ -10,6 +10,7 @@ import anyio
 import jsonschema
 import pytest
 from mcp import Client
+from mcp_types import ElicitResult
 
 from qiongli.schemas import schema_text
 from qiongli_mcp.server import build_server
@@ -50,3 +51,50 @@ def test_a_missing_folder_is_an_error_and_creates_nothing(tmp_path: Path) -> Non
     assert result.is_error
     assert json.loads(result.content[0].text.splitlines()[-1])["code"] == "no_such_folder"
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_without_elicitation_nothing_is_confirmed_before_the_second_call(mode: str, tmp_path: Path) -> None:
+    wish = {"cwd": str(tmp_path), "action": "confirm", "subject": "finance"}
+    first = call(mode, "qiongli_subject_update", wish)
+    assert first.structured_content["outcome"] == "needs_confirmation", first
+    assert not (tmp_path / ".qiongli/guidance_manifest.yaml").exists()
+    plan = next((tmp_path / ".qiongli/proposals").glob("p-*.json")).stem
+    other = call(mode, "qiongli_subject_update", {**wish, "action": "lock", "plan_id": plan})
+    assert other.is_error
+    second = call(mode, "qiongli_subject_update", {**wish, "plan_id": plan})
+    assert second.structured_content["after"]["active_subject"] == "finance"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize("word", ["accept", "decline", "cancel"])
+def test_only_the_user_accepting_changes_the_subject(mode: str, word: str, tmp_path: Path) -> None:
+    async def answer(context: Any, params: Any) -> Any:
+        assert "title" not in params.requested_schema
+        return ElicitResult(action=word, content={} if word == "accept" else None)
+
+    async def run() -> Any:
+        async with Client(build_server(), mode=mode, elicitation_callback=answer) as client:
+            wish = {"cwd": str(tmp_path), "action": "confirm", "subject": "finance"}
+            return await client.call_tool("qiongli_subject_update", wish)
+
+    result = anyio.run(run)
+    assert result.structured_content["outcome"] == ("applied" if word == "accept" else "cancelled"), result
+    assert (tmp_path / ".qiongli/guidance_manifest.yaml").exists() == (word == "accept")
+
+
+def test_a_read_only_server_proposes_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QIONGLI_MCP_READ_ONLY", "1")
+    wish = {"cwd": str(tmp_path), "action": "confirm", "subject": "finance"}
+    assert call("legacy", "qiongli_subject_update", wish).structured_content["outcome"] == "read_only"
+    assert call("legacy", "qiongli_observe", {"cwd": str(tmp_path), "text": TASK}).is_error
+    assert not (tmp_path / ".qiongli").exists()
+
+
+def test_subjects_resources_and_trace_can_be_read(tmp_path: Path) -> None:
+    listed = call("legacy", "qiongli_subject_list", {})
+    assert "finance" in [row["subject"] for row in listed.structured_content["subjects"]]
+    read = call("legacy", "qiongli_resource_read", {"subject": "finance", "kind": "overlay"})
+    assert not read.is_error, read
+    assert call("legacy", "qiongli_observe", {"cwd": str(tmp_path), "text": TASK}).structured_content
+    assert call("legacy", "qiongli_trace", {"cwd": str(tmp_path)}).structured_content["total"] == 1

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from qiongli._version import VERSION
-from qiongli.errors import InputError, QiongliError
+from qiongli.errors import QiongliError
 from qiongli.schemas import schema_text
+from qiongli_mcp.edge import folder, tool_error
+from qiongli_mcp.project_tools import qiongli_observe, qiongli_subject_update, qiongli_trace
+from qiongli_mcp.subject_tools import qiongli_resource_read, qiongli_subject_list
 
 INSTRUCTIONS: Final = (
     "Qiongli says which academic discipline's standards apply to a research task. Call qiongli_route with the task's "
@@ -27,37 +28,39 @@ _READ_ONLY: Final = ToolAnnotations(
 )
 
 
+# It contains `reset`, so it counts as destructive.
+_CHANGES: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
+)
+_RECORDS: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)
+
+
 def build_server() -> MCPServer:
     """The server with all its tools; nothing is discovered before the first call."""
     server = MCPServer("qiongli", version=VERSION, instructions=INSTRUCTIONS)
     _add(server, qiongli_route, "packet")
     _add(server, qiongli_subject_status, "status")
+    _add(server, qiongli_subject_list, "subject-list")
+    _add(server, qiongli_resource_read)
+    _add(server, qiongli_trace)
+    _add(server, qiongli_subject_update, annotations=_CHANGES)
+    _add(server, qiongli_observe, annotations=_RECORDS)
     return server
 
 
-def _add(server: MCPServer, function: Callable[..., Any], schema: str) -> None:
-    server.add_tool(function, annotations=_READ_ONLY)
+def _add(
+    server: MCPServer, function: Callable[..., Any], schema: str = "", *, annotations: ToolAnnotations = _READ_ONLY
+) -> None:
+    server.add_tool(function, annotations=annotations)
     tool = server._tool_manager.get_tool(function.__name__)  # the SDK publishes no way to set a schema
     assert tool is not None
     tool.parameters["additionalProperties"] = False
     tool.fn_metadata.arg_model.model_config["extra"] = "forbid"
     tool.fn_metadata.arg_model.model_rebuild(force=True)
-    tool.fn_metadata.output_schema = json.loads(schema_text(schema))
-
-
-def _tool_error(error: QiongliError) -> ToolError:
-    """One line of prose and one line of JSON, because clients show a failing tool's text only."""
-    facts = {"code": error.code, "hint": error.hint, "available": list(error.available)}
-    return ToolError(f"{error}\n{json.dumps(facts, ensure_ascii=False)}")
-
-
-def _folder(cwd: str) -> Path:
-    path = Path(cwd)
-    if not path.is_dir():
-        raise _tool_error(
-            InputError("cwd is no existing folder", code="no_such_folder", hint="Give the project's own folder")
-        )
-    return path.resolve()
+    if schema:
+        tool.fn_metadata.output_schema = json.loads(schema_text(schema))
 
 
 def qiongli_route(
@@ -72,10 +75,10 @@ def qiongli_route(
     from qiongli.runtime import open_router
 
     try:
-        router = open_router(_folder(cwd) if cwd else None)
+        router = open_router(folder(cwd) if cwd else None)
         packet = router.route({"text": text, "venue": venue} if venue else {"text": text}).to_packet()
     except QiongliError as error:
-        raise _tool_error(error) from None
+        raise tool_error(error) from None
     if detail == "short":
         packet["score_breakdown"] = []
         packet["signals"] = packet["signals"][:12]
@@ -90,6 +93,6 @@ def qiongli_subject_status(
     from qiongli.project import subject_status
 
     try:
-        return subject_status(_folder(cwd)).to_packet()
+        return subject_status(folder(cwd)).to_packet()
     except QiongliError as error:
-        raise _tool_error(error) from None
+        raise tool_error(error) from None
