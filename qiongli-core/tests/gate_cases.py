@@ -212,7 +212,8 @@ def write_resources(root: Path, slug: str, *, status: str = "eval_ready") -> Non
         ),
         f"overlays/{slug}.yaml": (
             f"kind: overlay\nschema_version: '1.0'\nsubject: {slug}\ntitle: Standards\n"
-            f"standards: [{{id: one, title: One, guidance: Do it well., sources: []}}]\nreview_questions: [Why?]\n{source}"
+            "standards: [{id: one, title: One, guidance: Do it well., sources: []}]\n"
+            f"review_questions: [Why?]\n{source}"
         ),
         f"skills/{slug}/SKILL.md": f"---\nname: {slug}\ndescription: A made-up skill.\n---\n\n# Skill\n\nDo it well.\n",
     }
