@@ -108,6 +108,9 @@ def resolve_resource(contract: SubjectContract, root: Path, kind: str, name: str
         raise InputError(
             f"there is no kind of resource {kind!r}", code="unknown_resource_kind", available=RESOURCE_KINDS
         )
+    key = (contract.digest, kind, name)
+    if contract.digest and key in _DECLARED:
+        return _reference(contract, root, _DECLARED[key])
     declared = {item.name: item for item in declared_resources(contract) if item.kind == kind}
     if name not in declared:
         raise InputError(
@@ -116,6 +119,8 @@ def resolve_resource(contract: SubjectContract, root: Path, kind: str, name: str
             available=tuple(declared),
             hint=f"Run: qiongli resource list {contract.subject}",
         )
+    if contract.digest and len(_DECLARED) < _MAXIMUM_REFERENCES:
+        _DECLARED[key] = declared[name]
     return _reference(contract, root, declared[name])
 
 
@@ -177,6 +182,8 @@ def _checksum(data: bytes) -> str:
 #: References made before, by file, with the file's status then: planning a task reads no file twice.
 _REFERENCES: Final[dict[tuple[str, Path, DeclaredResource], tuple[tuple[int, ...], ResourceRef]]] = {}
 _MAXIMUM_REFERENCES: Final = 4_096
+#: Declarations looked up before, by the digest of their contract, kind and name.
+_DECLARED: Final[dict[tuple[str, str, str], DeclaredResource]] = {}
 
 
 def _reference(contract: SubjectContract, root: Path, declared: DeclaredResource) -> ResourceRef:
