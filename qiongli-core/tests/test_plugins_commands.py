@@ -303,6 +303,35 @@ def test_no_command_runs_the_code_of_a_subject_that_nobody_allowed(
     assert not mark.exists()
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import not_installed_anywhere", "(import): frail needs the module 'not_installed_anywhere'"),
+        ("raise SystemExit(7)", "(import): frail raised SystemExit"),
+        (
+            "from qiongli.hookspecs import hookimpl\n"
+            "@hookimpl\ndef qiongli_detect(document):\n    raise ValueError(document)\n",
+            "(qiongli_detect): raised ValueError",
+        ),
+    ],
+    ids=["lacks a dependency", "exits", "raises in a hook"],
+)
+def test_a_plugin_that_fails_while_routing_is_named_and_changes_no_packet(
+    fake_distributions: FakeDistributions, code: str, words: str
+) -> None:
+    (fake_distributions.folder / "frail.py").write_text(code)
+    fake_distributions.add("frail", entry_points="[qiongli.plugins]\nx = frail\n")
+    task = ["route", "--json", "A trial of two lawyers."]
+    result = process(fake_distributions, *task)
+    without = process(fake_distributions, "--no-plugins", *task)
+    assert (result.returncode, without.returncode) == (0, 0), result.stderr + without.stderr
+    assert result.stdout == without.stdout
+    assert f"a plugin of frail failed {words}" in result.stderr
+    assert "qiongli plugins block frail" in result.stderr
+    assert "lawyers" not in result.stderr
+    assert "frail" not in without.stderr
+
+
 class TestStrictListing:
     """`subject list --strict` is for scripts: what is broken or invalid makes it exit 1, and is listed all the same."""
 

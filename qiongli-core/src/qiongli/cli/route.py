@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qiongli.cli._output import write
+from qiongli.cli._output import message, write
 from qiongli.errors import InputError
 from qiongli.records._units import SCHEMA_VERSION, to_json
 
@@ -45,6 +45,7 @@ def route(
         if as_jsonl:
             write(to_json(packet.to_packet(), indent=None))
         packets.append(packet)
+    _say_what_failed(router)
     if as_jsonl:
         return
     if as_json:
@@ -63,6 +64,16 @@ def _router(cwd: Path | None) -> Router:
     from qiongli.runtime import open_router
 
     return open_router(cwd)
+
+
+def _say_what_failed(router: Router) -> None:
+    """Name every plugin that failed, on standard error: the packet is the same whatever failed."""
+    hooks = router.runtime.hooks
+    for failure in hooks.failures if hooks is not None else ():
+        message(
+            f"warning: a plugin of {failure.distribution} failed ({failure.hook}): {failure.message}. "
+            f"To keep it out: qiongli plugins block {failure.distribution}"
+        )
 
 
 def _tasks(inputs: list[str], texts: list[str], files: list[Path]) -> list[dict[str, Any] | str]:
