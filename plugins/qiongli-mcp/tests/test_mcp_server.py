@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,40 @@ def test_subjects_resources_and_trace_can_be_read(tmp_path: Path) -> None:
     assert not read.is_error, read
     assert call("legacy", "qiongli_observe", {"cwd": str(tmp_path), "text": TASK}).structured_content
     assert call("legacy", "qiongli_trace", {"cwd": str(tmp_path)}).structured_content["total"] == 1
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_tools_keep_the_rules_that_clients_impose(mode: str) -> None:
+    async def run() -> Any:
+        async with Client(build_server(), mode=mode) as client:
+            return (await client.list_tools()).tools
+
+    tools = anyio.run(run)
+    assert len(tools) <= 15
+    assert len((build_server().instructions or "").encode()) in range(1, 1025)
+    for tool in tools:
+        assert re.fullmatch(r"[a-z][a-z0-9_]{2,35}", tool.name)
+        assert tool.input_schema["additionalProperties"] is False
+        assert "$ref" not in json.dumps(tool.input_schema)
+        assert "answer" not in tool.input_schema["properties"]
+        hints = tool.annotations
+        assert None not in (
+            hints.read_only_hint,
+            hints.destructive_hint,
+            hints.idempotent_hint,
+            hints.open_world_hint,
+        )
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_subject_and_gate_can_be_explained(mode: str) -> None:
+    explained = call(mode, "qiongli_subject_explain", {"subject": "finance", "text": TASK})
+    assert explained.structured_content["subject"] == "finance", explained
+    assert call(mode, "qiongli_subject_explain", {"subject": "../finance", "text": TASK}).is_error
+
+
+def test_the_gate_reports_an_unknown_subject_as_unavailable() -> None:
+    for name in ("nothing", "/", ".."):
+        report = call("legacy", "qiongli_gate_report", {"subject": name}).structured_content
+        assert report["eligible_for_runtime_enabled"] is False
+        jsonschema.validate(report, json.loads(schema_text("gate-report")))

@@ -15,7 +15,12 @@ from qiongli.errors import QiongliError
 from qiongli.schemas import schema_text
 from qiongli_mcp.edge import folder, tool_error
 from qiongli_mcp.project_tools import qiongli_observe, qiongli_subject_update, qiongli_trace
-from qiongli_mcp.subject_tools import qiongli_resource_read, qiongli_subject_list
+from qiongli_mcp.subject_tools import (
+    qiongli_gate_report,
+    qiongli_resource_read,
+    qiongli_subject_explain,
+    qiongli_subject_list,
+)
 
 INSTRUCTIONS: Final = (
     "Qiongli says which academic discipline's standards apply to a research task. Call qiongli_route with the task's "
@@ -43,6 +48,8 @@ def build_server() -> MCPServer:
     _add(server, qiongli_route, "packet")
     _add(server, qiongli_subject_status, "status")
     _add(server, qiongli_subject_list, "subject-list")
+    _add(server, qiongli_subject_explain)
+    _add(server, qiongli_gate_report, "gate-report")
     _add(server, qiongli_resource_read)
     _add(server, qiongli_trace)
     _add(server, qiongli_subject_update, annotations=_CHANGES)

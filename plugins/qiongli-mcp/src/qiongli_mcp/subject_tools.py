@@ -1,4 +1,4 @@
-"""Tools about installed subjects: list them, and read one of their resources."""
+"""Tools about installed subjects: list and explain them, read their resources and what the gate says of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from qiongli.errors import QiongliError, UnknownSubjectError
 from qiongli.records._units import SCHEMA_VERSION, to_packet
-from qiongli_mcp.edge import tool_error
+from qiongli_mcp.edge import folder, tool_error
 
 Kind = Literal["overlay", "skill", "domain_profile", "method_pack", "venue_profile"]
 
@@ -54,3 +54,45 @@ def qiongli_resource_read(
         "text": kept,
         "truncated": kept != text,
     }
+
+
+def qiongli_subject_explain(
+    subject: Annotated[str, Field(description="Slug of the subject.")],
+    text: Annotated[str, Field(description="The research task.")],
+    cwd: Annotated[str, Field(description="Folder of the project whose state takes part; empty for none.")] = "",
+) -> dict[str, Any]:
+    """Say why a subject is, or is not, suggested for a text, and what would change that."""
+    from qiongli.refinement.subject_explanation import explain_subject
+    from qiongli.runtime import open_router
+
+    try:
+        router = open_router(folder(cwd) if cwd else None)
+        if router.runtime.catalogue.get(subject) is None:
+            raise UnknownSubjectError(
+                f"no subject {subject[:40]!r} is installed",
+                available=tuple(item.contract.subject for item in router.runtime.catalogue.subjects),
+            )
+        return dict(to_packet(explain_subject(subject, router.route(text))))
+    except QiongliError as error:
+        raise tool_error(error) from None
+
+
+def qiongli_gate_report(
+    subject: Annotated[str, Field(description="Slug of the subject.")],
+) -> dict[str, Any]:
+    """Report what the fast activation gate says of a subject; `qiongli gate check` runs the whole gate."""
+    from qiongli.gate.check import unavailable
+    from qiongli.gate.explanation import explain_subject
+    from qiongli.runtime import default_runtime
+
+    catalogue = default_runtime().catalogue
+    try:
+        # Only slugs: the gate itself would take the path of any source tree.
+        report = (
+            unavailable(subject, catalogue).report
+            if catalogue.get(subject) is None
+            else explain_subject(subject, catalogue).gate
+        )
+        return dict(report.to_packet())
+    except QiongliError as error:
+        raise tool_error(error) from None
