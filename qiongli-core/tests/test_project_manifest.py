@@ -127,7 +127,9 @@ def _agrees(text: str) -> None:
     if simple is None:
         return
     content = yaml.load(text, Loader=yaml.BaseLoader)
-    assert simple[0] == (content or {}), text
+    assert {key: found.value for key, found in simple.items()} == (content or {}), text
+    for found in simple.values():
+        assert yaml.load(text[found.start : found.end], Loader=yaml.BaseLoader) == found.value
 
 
 def test_a_new_manifest_is_read_by_the_fast_reader() -> None:

@@ -1,7 +1,8 @@
 """The state of a project: its manifest, evidence memory, guidance, trace and proposals; and every way to change it.
 
 Reading writes nothing; writing goes through one store. Names are imported when they are used, so that a `route` with
-`--cwd` does not pay for the editing of YAML.
+`--cwd` does not pay for the editing of YAML. For the same reason the values on the way of reading are named tuples:
+making an attrs class takes 0.5 to 1 ms at every start, a named tuple 0.1 ms.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any, Final
 import attrs
 
 from qiongli.errors import StateCorruptError
-from qiongli.project.manifest import KEYS, Value, decode, malformed, parse_manifest, read_simple, simple_spans
+from qiongli.project.manifest import KEYS, Value, decode, malformed, parse_manifest, read_simple
 from qiongli.records.project import ManifestState
 
 _NEW_MANIFEST: Final = """\
@@ -58,7 +58,7 @@ def _others(data: bytes) -> Any:
     """Everything in a manifest that is not ours to change, as PyYAML reads it."""
     simple = read_simple(decode(data).removeprefix("\ufeff"))
     if simple is not None:
-        return [(key, value) for key, value in simple[0].items() if key not in KEYS]
+        return [(key, found.value) for key, found in simple.items() if key not in KEYS]
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -85,10 +85,11 @@ def _edit(text: str, changes: dict[str, Value]) -> str:
     newline = "\r\n" if "\r\n" in body else "\n"
     splices: list[_Splice] = []
     missing = dict(changes)
-    spans = simple_spans(body)
-    if spans is not None:
-        splices = [_Splice(*spans[key], _flow(missing.pop(key))) for key in changes if key in spans]
-    root = None if spans is not None else _compose(body)
+    simple = read_simple(body)
+    if simple is not None:
+        found = [(simple[key], missing.pop(key)) for key in changes if key in simple]
+        splices = [_Splice(old.start, old.end, _flow(value)) for old, value in found]
+    root = None if simple is not None else _compose(body)
     if root is not None:
         for key_node, value_node in root.value:
             if key_node.value in missing:

@@ -233,7 +233,7 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
     memory = render_memory(content)
     files.append((MEMORY, memory))
     after = Snapshot(before.project, parse_manifest(manifest), validated_memory(memory, content), guidance)
-    after = attrs.evolve(after, warnings=after.manifest.warnings)
+    after = after._replace(warnings=after.manifest.warnings)
     kind = {error.code for error in (before.manifest.error, before.memory.error) if error is not None}
     suffix = "newer" if kind == {"newer_schema"} else "corrupt"
     stamped = tuple((name, f"{name}.{suffix}-{store.stamp()}") for name in aside)

@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
-
-import attrs
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from qiongli.errors import StateCorruptError
 from qiongli.project.paths import GUIDANCE, STATE_FOLDER
@@ -21,6 +19,7 @@ from qiongli.records.project import AUTO, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue, CatalogueSubject
+    from qiongli.project.guidance_problems import GuidanceProblem
 
 BEGIN: Final = "<!-- qiongli:managed:begin subject-runtime -->"
 END: Final = "<!-- qiongli:managed:end subject-runtime -->"
@@ -32,23 +31,12 @@ GUIDANCE_LIMIT: Final = 1_048_576
 
 GuidanceStatus = Literal["none", "current", "stale", "broken"]
 
-_MARKER: Final = re.compile(rb"^[ \t]*<!--[ \t]*qiongli:managed:(?P<rest>[^\r\n]*)", re.MULTILINE)
+_MARKER: Final = rb"(?m)^[ \t]*<!--[ \t]*qiongli:managed:[^\r\n]*"
 _PLACE: Final = f"{STATE_FOLDER}/{GUIDANCE}"
 _TITLE: Final = "## Subject guidance for this project"
 
 
-@attrs.frozen
-class GuidanceProblem:
-    """One thing wrong with the markers, and how to mend it; `line` counts from 1."""
-
-    line: int
-    code: str
-    message: str
-    fix: str
-
-
-@attrs.frozen
-class GuidanceDocument:
+class GuidanceDocument(NamedTuple):
     """The guidance file as it was found: the span of the managed block in it, and what is wrong."""
 
     data: bytes | None
@@ -83,7 +71,7 @@ def parse_guidance(data: bytes | None) -> GuidanceDocument:
     spans: list[tuple[int, int]] = []
     # A byte order mark is no part of the first line.
     first = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    for match in _MARKER.finditer(data[first:]):
+    for match in re.finditer(_MARKER, data[first:]):
         line = data.count(b"\n", 0, first + match.start()) + 1
         text = match.group().strip().decode("utf-8", "replace")
         if text == BEGIN:
@@ -111,6 +99,8 @@ def parse_guidance(data: bytes | None) -> GuidanceDocument:
 
 
 def _problem(line: int, code: str, message: str, fix: str) -> GuidanceProblem:
+    from qiongli.project.guidance_problems import GuidanceProblem
+
     return GuidanceProblem(line, code, message, fix)
 
 

@@ -11,7 +11,6 @@ import attrs
 from qiongli.project.actions import carry_out
 from qiongli.project.guidance import (
     BLOCK_LIMIT,
-    GuidanceProblem,
     GuidanceStatus,
     guidance_status,
     parse_guidance,
@@ -19,6 +18,7 @@ from qiongli.project.guidance import (
     render_block,
     require_sound,
 )
+from qiongli.project.guidance_problems import GuidanceProblem
 from qiongli.project.lifecycle import Plan, Request
 from qiongli.project.paths import GUIDANCE, STATE_FOLDER, open_project
 from qiongli.project.status import resolve_catalogue

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final
-
-import attrs
+from typing import Any, Final, NamedTuple
 
 from qiongli.errors import QiongliError, StateCorruptError
 from qiongli.project.paths import MANIFEST, STATE_FOLDER, Project
@@ -31,14 +28,13 @@ KEYS: Final = (
 SCHEMA_KEY: Final = "schema_version"
 SUPPORTED_MAJOR: Final = "1"
 
-_SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
+_SLUG_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LIST_LIMIT: Final = 200
 
 Value = str | tuple[str, ...]
 
 
-@attrs.frozen
-class ManifestDocument:
+class ManifestDocument(NamedTuple):
     """A manifest as it was found: its bytes (None without a file), what they say, and what is odd about them."""
 
     data: bytes | None
@@ -50,7 +46,7 @@ class ManifestDocument:
 
 def is_slug(text: str) -> bool:
     """Whether a text can be the name of a subject, a lens or a venue: 1 to 64 of a-z, 0-9, hyphen, underscore."""
-    return _SLUG.match(text) is not None
+    return 0 < len(text) <= 64 and text[0] not in "_-" and _SLUG_CHARACTERS.issuperset(text)
 
 
 def load_manifest(project: Project) -> ManifestDocument:
@@ -98,70 +94,81 @@ def decode(data: bytes) -> str:
 def _read_values(data: bytes) -> tuple[dict[str, Any], dict[str, int]]:
     text = decode(data).removeprefix("\ufeff")
     simple = read_simple(text)
-    return simple if simple is not None else _read_yaml(text)
+    if simple is None:
+        return _read_yaml(text)
+    return {key: found.value for key, found in simple.items()}, {key: found.line for key, found in simple.items()}
 
 
-_SIMPLE_LINE: Final = re.compile(
-    r"(?P<key>[A-Za-z_][A-Za-z0-9_]*):[ ]+(?P<value>[^#\s].*?)(?:[ ]+#.*)?[ ]*\Z|[ ]*(?:#.*)?\Z"
-)
-#: Scalars that YAML 1.1, YAML 1.2 and a text editor read alike; anything else is left to the real parser.
-_SIMPLE_SCALAR: Final = re.compile(
-    r"(?P<plain>[A-Za-z0-9][A-Za-z0-9_.-]*)\Z|\"(?P<double>[^\"\\]*)\"\Z|'(?P<single>[^']*)'\Z"
-)
-_SIMPLE_LIST: Final = re.compile(r"\[(?P<items>[A-Za-z0-9_., -]*)\]\Z")
+class SimpleValue(NamedTuple):
+    """A value of a plain manifest, the line it is on (from 1), and where in the text it begins and ends."""
+
+    value: Any
+    line: int
+    start: int
+    end: int
 
 
-def read_simple(text: str) -> tuple[dict[str, Any], dict[str, int]] | None:
+def read_simple(text: str) -> dict[str, SimpleValue] | None:
     """Read the flat form in which Qiongli writes manifests, or return None for anything else.
 
-    Reading a project is on the path of every `route`, and importing a YAML parser costs more than routing does. This
-    reader accepts only `key: word`, `key: "text"`, `key: [word, word]`, comments and blank lines, for which it agrees
-    with YAML (a property test says so); everything else goes to the parser.
+    Reading a project is on the path of every `route`, and importing a YAML parser costs more than routing does; so does
+    compiling the regular expressions that would make this shorter. This reader accepts only `key: word`, `key: "text"`,
+    `key: [word, word]`, comments and blank lines, for which it agrees with YAML (a property test says so); everything
+    else goes to the parser.
     """
-    values: dict[str, Any] = {}
-    lines: dict[str, int] = {}
-    if not text.isprintable() and re.search(r"[^\x20-\x7e\n\r\xa0-\ud7ff\ue000-\ufefe]|[\x85\u2028\u2029]", text):
+    values: dict[str, SimpleValue] = {}
+    if not text.replace("\r\n", "").replace("\n", "").isprintable():
         return None
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
-        match = _SIMPLE_LINE.match(line)
-        if match is None or "\r" in line:
-            return None
-        key = match["key"]
-        if key is None:
-            continue
-        value = _simple_value(match["value"])
-        if value is None or key in values:
-            return None
-        values[key] = value
-        lines[key] = number
-    return values, lines
-
-
-def simple_spans(text: str) -> dict[str, tuple[int, int]] | None:
-    """Where each value of a manifest in the fast reader's form begins and ends; None for any other manifest."""
-    if read_simple(text) is None:
-        return None
-    spans: dict[str, tuple[int, int]] = {}
     start = 0
-    for line in text.splitlines(keepends=True):
-        match = _SIMPLE_LINE.match(line.rstrip("\r\n"))
-        if match is not None and match["key"] is not None:
-            spans[match["key"]] = (start + match.start("value"), start + match.end("value"))
-        start += len(line)
-    return spans
+    for number, line in enumerate(text.split("\n"), start=1):
+        begin, start = start, start + len(line) + 1
+        content = line.removesuffix("\r")
+        if not content.strip(" ") or content.lstrip(" ").startswith("#"):
+            continue
+        key, colon, rest = content.partition(":")
+        if not (colon and rest.startswith(" ") and key.isascii() and key.isidentifier()) or key in values:
+            return None
+        found = rest.strip(" ")
+        length = _value_length(found)
+        if length == 0 or not _is_comment(found[length:]):
+            return None
+        value = _simple_value(found[:length])
+        if value is None:
+            return None
+        first = begin + len(content) - len(rest.lstrip(" "))
+        values[key] = SimpleValue(value, number, first, first + length)
+    return values
+
+
+def _value_length(text: str) -> int:
+    """How long the value is that a text begins with; 0 when it has no end."""
+    closing = {'"': '"', "'": "'", "[": "]"}.get(text[:1])
+    if closing is not None:
+        return text.find(closing, 1) + 1
+    return text.find(" ") if " " in text else len(text)
+
+
+def _is_comment(text: str) -> bool:
+    return not text or (text.startswith(" ") and text.lstrip(" ").startswith("#"))
 
 
 def _simple_value(text: str) -> Any:
-    scalar = _SIMPLE_SCALAR.match(text)
-    if scalar is not None:
-        return scalar[scalar.lastgroup or 0]
-    listed = _SIMPLE_LIST.match(text)
-    if listed is None:
-        return None
-    if not listed["items"].strip():
+    if text[0] in "\"'":
+        return text[1:-1] if "\\" not in text else None
+    if text[0] != "[":
+        return text if _is_word(text) else None
+    if not text[1:-1].strip(" "):
         return []
-    items = [item.strip() for item in listed["items"].split(",")]
-    return items if all(_SIMPLE_SCALAR.match(item) for item in items) else None
+    items = [item.strip(" ") for item in text[1:-1].split(",")]
+    return items if all(map(_is_word, items)) else None
+
+
+def _is_word(text: str) -> bool:
+    """Whether YAML 1.1, YAML 1.2 and a person read a scalar alike: letters, digits, and between them `_.-`."""
+    return text.isascii() and text[:1].isalnum() and text.translate(_WITHOUT_MARKS).isalnum()
+
+
+_WITHOUT_MARKS: Final = str.maketrans("", "", "_.-")
 
 
 def _read_yaml(text: str) -> tuple[dict[str, Any], dict[str, int]]:
@@ -222,7 +229,7 @@ def _plain(node: Any) -> Any:
 
 def _validate(data: bytes, values: Mapping[str, Any], lines: Mapping[str, int]) -> ManifestDocument:
     version = values.get(SCHEMA_KEY, "1.0")
-    if not isinstance(version, str) or not re.match(r"\d+(\.\d+)*\Z", version):
+    if not isinstance(version, str) or not all(part.isdecimal() for part in version.split(".")):
         raise malformed("not a version", line=lines[SCHEMA_KEY], field=SCHEMA_KEY, expected='"1.0"')
     if version.split(".")[0] != SUPPORTED_MAJOR:
         raise malformed(

@@ -6,9 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final
-
-import attrs
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from qiongli.errors import QiongliError, StateCorruptError
 from qiongli.project.paths import MEMORY, STATE_FOLDER, Project
@@ -29,11 +28,13 @@ RETAINED_FINGERPRINTS: Final = 10_000
 SUPPORTED_MAJOR: Final = "1"
 
 _MEMORY_PLACE: Final = f"{STATE_FOLDER}/{MEMORY}"
-_REVISION: Final = re.compile(rb'"revision"\s*:\s*(\d{1,15})\b')
+_REVISION: Final = rb'"revision"\s*:\s*(\d{1,15})\b'
 
 
-@attrs.frozen
-class MemoryDocument:
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class MemoryDocument(NamedTuple):
     """The evidence memory as it was found.
 
     `content` is the parsed file, unknown keys and all; the typed parts are views of it. Events stay as they were
@@ -41,10 +42,10 @@ class MemoryDocument:
     """
 
     data: bytes | None
-    content: Mapping[str, Any] = attrs.field(factory=dict)
+    content: Mapping[str, Any] = _NOTHING
     revision: int = 0
-    dismissed: Mapping[str, Dismissal] = attrs.field(factory=dict)
-    suggestions: Mapping[str, SuggestionMemory] = attrs.field(factory=dict)
+    dismissed: Mapping[str, Dismissal] = _NOTHING
+    suggestions: Mapping[str, SuggestionMemory] = _NOTHING
     latest: LatestRefinement | None = None
     #: Why the file could not be used; everything else then holds the defaults.
     error: QiongliError | None = None
@@ -88,7 +89,7 @@ def _parse_bytes(data: bytes) -> MemoryDocument:
         return validated_memory(data, _parse_json(data))
     except StateCorruptError as error:
         # The number of the state never goes back, not even when the file that holds it breaks.
-        revisions = [int(number) for number in _REVISION.findall(data[:4096])]
+        revisions = [int(number) for number in re.findall(_REVISION, data[:4096])]
         return MemoryDocument(data, revision=max(revisions, default=0), error=error)
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Final
-
-import attrs
+from typing import Final, NamedTuple
 
 from qiongli.errors import EnvironmentBrokenError, InputError, StateCorruptError, StateRefusedError
 
@@ -28,8 +26,7 @@ INTENT: Final = ".staging/intent.json"
 INTENT_LIMIT: Final = 1_048_576
 
 
-@attrs.frozen
-class Project:
+class Project(NamedTuple):
     """An existing folder whose state may be read and written; `root` is resolved."""
 
     root: Path

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple
 
 from qiongli.project.guidance import guidance_status
 from qiongli.project.paths import open_project
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
     Subjects = Catalogue | Callable[[], Catalogue]
 
 
-@attrs.frozen
-class ProjectReading:
+class ProjectReading(NamedTuple):
     """What routing a task needs to know of a project."""
 
     manifest_state: ManifestState

@@ -14,9 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
-
-import attrs
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from qiongli.errors import QiongliError, StateCorruptError, StateRefusedError
 from qiongli.project._operations import REAL, FileOperations
@@ -47,8 +45,7 @@ def digest(data: bytes | None) -> str:
     return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
-@attrs.frozen
-class Snapshot:
+class Snapshot(NamedTuple):
     """The state of a project at one moment."""
 
     project: Project
@@ -79,8 +76,7 @@ class Snapshot:
             raise self.manifest.error
 
 
-@attrs.frozen
-class Store:
+class Store(NamedTuple):
     """Reads and writes one project; `operations`, `clock` and `timeout` (seconds for the lock) are injectable."""
 
     project: Project
@@ -104,11 +100,7 @@ class Store:
         """
         for attempt in range(_ATTEMPTS):
             intent = self.project.read(INTENT, INTENT_LIMIT)
-            try:
-                snapshot = self._read_files(intent)
-            except FileNotFoundError:
-                # The writer moved a staged file between two looks of ours.
-                continue
+            snapshot = self._read_files(intent)
             # No two intents are alike, so the same one before and after is one unfinished change.
             if self.project.read(INTENT, INTENT_LIMIT) == intent and (
                 intent is not None or self._raw(MEMORY) == snapshot.memory.data
@@ -116,7 +108,7 @@ class Store:
                 return snapshot
             time.sleep(_PAUSE * min(attempt, 10))
         # Writers without a pause; every file is whole in itself.
-        return attrs.evolve(snapshot, warnings=(*snapshot.warnings, "the project is being written to all the time"))
+        return snapshot._replace(warnings=(*snapshot.warnings, "the project is being written to all the time"))
 
     def _raw(self, name: str) -> bytes | None:
         try:
@@ -179,7 +171,7 @@ class Store:
                 warnings = recover(self.project, self.operations, self.stamp())
                 snapshot = self._read_files(None)
                 require(snapshot, if_revision, if_digest)
-                snapshot = attrs.evolve(snapshot, warnings=(*warnings, *snapshot.warnings))
+                snapshot = snapshot._replace(warnings=(*warnings, *snapshot.warnings))
                 try:
                     yield Change(self, snapshot, Transaction(self.project, self.operations))
                 except OSError:
@@ -199,8 +191,7 @@ class Store:
                 return
 
 
-@attrs.frozen
-class Change:
+class Change(NamedTuple):
     """What a writer works with while it holds the lock."""
 
     store: Store
