@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from qiongli.document._normalise import Tokens, is_ideograph
@@ -18,6 +19,8 @@ PARAGRAPH: Final = "\n"
 _ABBREVIATIONS: Final = frozenset(
     {"al", "vs", "cf", "fig", "figs", "eq", "eqs", "dr", "prof", "mr", "mrs", "approx", "resp"}
 )
+#: Characters between two words beyond which the middle is not looked at.
+_LONGEST: Final = 512
 _PLAIN: Final = frozenset({" ", "-", "\n", "’", "'", "–", "—", "/", "\u00a0"})
 
 
@@ -30,13 +33,20 @@ def marks_between(tokens: Tokens, index: int) -> str:
     between = tokens.text[tokens.ends[index] : tokens.starts[index + 1]]
     if between in _PLAIN:
         return ""
+    if len(between) > _LONGEST:
+        between = f"{between[: _LONGEST // 2]}{between[-_LONGEST // 2 :]}"
+    return _marks(between, tokens.words[index], tokens.words[index + 1])
+
+
+@lru_cache(maxsize=4_096)
+def _marks(between: str, before: str, after: str) -> str:
+    """The marks between two words."""
     if not between.isascii():
         between = "".join(
             character for character in unicodedata.normalize("NFKC", between) if unicodedata.category(character) != "Cf"
         )
-    words = tokens.words
-    chinese = is_ideograph(words[index][-1]) or is_ideograph(words[index + 1][0])
-    abbreviated = not chinese and (len(words[index]) == 1 or words[index] in _ABBREVIATIONS)
+    chinese = is_ideograph(before[-1]) or is_ideograph(after[0])
+    abbreviated = not chinese and (len(before) == 1 or before in _ABBREVIATIONS)
     found = ""
     for place, character in enumerate(between):
         mark = _KEPT.get(character, "")

@@ -19,6 +19,9 @@ class Intervals(Generic[Item]):
         #: The furthest end of all ranges up to each.
         self._furthest = list(accumulate((entry[1] for entry in self._ranges), max))
 
+    def __bool__(self) -> bool:
+        return bool(self._ranges)
+
     def __iter__(self) -> Iterator[tuple[int, int, Item]]:
         return iter(self._ranges)
 

@@ -71,6 +71,15 @@ _KEEP_AFTER: Final = LazyPattern(r"^ ?学?的?(?:来)?(?:处理|标准|规范|�
 #: What turns an order around or makes it a report.
 _DENIED: Final = LazyPattern(r"(?:\b(?:not|t|never|cannot|no|nor|without|fail(?:s|ed)? to)(?: \w+){0,2} |[不勿别未])$")
 
+#: Words of which every directive has one before the name, and characters.
+_HINTS: Final = frozenset(
+    {
+        *("not", "t", "never", "avoid", "stop", "refrain", "no", "dont", "cannot", "isn", "rather", "instead"),
+        *("keep", "leave", "hold", "stay", "remain", "stick", "treat", "route", "handle", "classify", "read", "regard"),
+        *("consider", *"不勿别并请仍继就仅只应保按用"),
+    }
+)
+
 #: Names by which Chinese texts call a subject.
 _CHINESE_NAMES: Final = {
     "economics": ("经济学", "经济"),
@@ -110,6 +119,8 @@ class Directives:
 
 def _order(field: DocumentField, first: int, last: int) -> tuple[str, int] | None:
     """Whether the words around a name exclude or keep it, and the token with which they begin."""
+    if _HINTS.isdisjoint(field.tokens.words[max(0, first - _BEFORE) : first]):
+        return None
     context = clause_text(field.tokens, first - _BEFORE, first + 1)
     before = context.text[: context.places[-1]]
     begin_of_paragraph = before.rfind("\n") + 1

@@ -38,9 +38,12 @@ class Owner:
     role: str
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class _Hit:
-    """One owner's match: its place in the original text, and its first token and one past its last."""
+    """One owner's match: its place in the original text, and its first token and one past its last.
+
+    Not frozen, because making it must be cheap; it is equal to itself only.
+    """
 
     owner: Owner
     start: int
@@ -119,7 +122,7 @@ class SignalIndex:
             if polarity == "asserted":
                 if clauses.quotes(hit.first, hit.last):
                     polarity = "quoted"
-                elif any(directed.covering(hit.start, hit.end)):
+                elif directed and any(directed.covering(hit.start, hit.end)):
                     polarity = "excluded"
                 elif clauses.denies(hit.first, hit.last):
                     polarity = "negated"

@@ -148,11 +148,15 @@ class Clauses:
 
     def reports(self, first: int, last: int) -> bool:
         """Whether the tokens are part of somebody else's speech, however much of it they are."""
+        if not self._quotations:
+            return False
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
         return any(True for _ in self._quotations.covering(start, end))
 
     def speaks(self, first: int, last: int) -> bool:
         """Whether the tokens are part of somebody else's speech, however much of it they are."""
+        if not self._quotations:
+            return False
         return any(self._quotations.covering(self._tokens.starts[first], self._tokens.ends[last - 1]))
 
     def quotes(self, first: int, last: int) -> bool:
@@ -160,6 +164,8 @@ class Clauses:
 
         What makes up at least half of a quotation is a term in inverted commas, and stays the author's.
         """
+        if not self._quotations:
+            return False
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
         return any(2 * (last - first) < size for _, _, size in self._quotations.covering(start, end))
 
@@ -173,7 +179,7 @@ def _negations(tokens: Tokens) -> list[int]:
     found: set[int] = set()
     for index, word in enumerate(tokens.words):
         if word in _TRIGGERS:
-            around = clause_text(tokens, index - 3, index + 6)
+            around = clause_text(tokens, index - 2, index + 5 if tokens.text.isascii() else index + 7)
             for match in _NEGATION.finditer(_without_exceptions(around.text)):
                 found.add(around.token_at(match.end()))
     return sorted(found)
