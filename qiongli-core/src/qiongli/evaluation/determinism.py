@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -53,7 +54,14 @@ def check_determinism(
         "router": router,
     }
     started = [_start(seed, environment) for seed in HASH_SEEDS]
-    answers = [_finish(process, request, number) for number, process in enumerate(started)]
+    try:
+        answers = [_finish(process, request, number) for number, process in enumerate(started)]
+    finally:
+        for process in started:
+            # Ends what still runs when another one failed, and closes the pipes of all of them.
+            process.kill()
+            with suppress(ValueError):
+                process.communicate()
     first, second = (answer["answers"] for answer in answers)
     names = sorted({*first, *second})
     return DeterminismReport(
@@ -86,8 +94,6 @@ def _finish(process: subprocess.Popen[str], request: Mapping[str, Any], number: 
             answer: dict[str, Any] = json.loads(output)
             return answer
     except (subprocess.TimeoutExpired, ValueError, OSError) as error:
-        process.kill()
-        process.communicate()
         errors = f"{type(error).__name__}: {error}"
     raise EnvironmentBrokenError(
         "a process that repeats the evaluation failed",

@@ -58,11 +58,20 @@ def content_digest(root: Path, *, remembered: bool = False) -> str:
     return digest
 
 
+def file_digests(root: Path) -> dict[str, str]:
+    """SHA-256 of every file that the content digest covers, by its path in the package; raises `OSError`."""
+    return {file.name: _file_digest(file) for file in sorted(_files(root), key=lambda file: file.name)}
+
+
+def _file_digest(file: _File) -> str:
+    with open(file.path, "rb") as stream:  # noqa: PTH123  # paths are plain texts on this hot way
+        return sha256(stream.read()).hexdigest()
+
+
 def _digest(files: list[_File]) -> str:
     total = sha256()
     for file in files:
-        with open(file.path, "rb") as stream:  # noqa: PTH123  # paths are plain texts on this hot way
-            own = sha256(stream.read()).hexdigest()
+        own = _file_digest(file)
         total.update(f"{own}  ".encode() + os.fsencode(file.name) + b"\n")
     return total.hexdigest()
 

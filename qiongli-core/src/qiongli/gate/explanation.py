@@ -11,8 +11,8 @@ from qiongli.folders import cache_folder
 from qiongli.gate.admission import installed_catalogue
 from qiongli.gate.check import check_subject
 from qiongli.gate.digest import content_digest
-from qiongli.gate.promotion import PROMOTED, changed_files
-from qiongli.gate.record import POLICY_VERSION, read_record
+from qiongli.gate.promotion import PROMOTED
+from qiongli.gate.record import POLICY_VERSION, changed_files, read_record
 from qiongli.gate.sources import Source, find_source
 from qiongli.plugins.catalogue import Catalogue
 from qiongli.records._units import SCHEMA_VERSION, Record

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from qiongli.evaluation.thresholds import (
 )
 from qiongli.gate._checks import PROMOTABLE
 from qiongli.gate.check import GateRun, check_subject
+from qiongli.gate.digest import file_digests
 from qiongli.gate.measured import Measured
 from qiongli.gate.record import POLICY_VERSION, RECORD_FILE, content_digest, read_record, write_record
 from qiongli.gate.sources import Source, check_changeable
@@ -165,26 +165,6 @@ def _counts(measured: Measured) -> dict[str, int]:
     }
 
 
-def file_digests(root: Path) -> dict[str, str]:
-    """SHA-256 of every file of a package that its content digest covers, by path; to say later what was changed."""
-    found = {}
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        bytecode = "__pycache__" in path.parts or path.suffix in (".pyc", ".pyo")
-        if path.is_file() and not bytecode and name != RECORD_FILE:
-            found[name] = sha256(path.read_bytes()).hexdigest()
-    return found
-
-
-def changed_files(record: ActivationRecord, root: Path) -> tuple[str, ...]:
-    """Files that differ from the record: changed, added or removed, each with the word for it."""
-    now = file_digests(root)
-    lines = [f"changed: {name}" for name in now if name in record.files and record.files[name] != now[name]]
-    lines += [f"added: {name}" for name in now if name not in record.files]
-    lines += [f"removed: {name}" for name in record.files if name not in now]
-    return tuple(sorted(lines))
-
-
 def earlier_record(root: Path) -> ActivationRecord | None:
     """The record of an earlier promotion, whose fixtures must still be there; a malformed one knows none."""
     with suppress(ContractError):
@@ -261,9 +241,7 @@ __all__ = [
     "PROMOTED",
     "REVOKED",
     "PromotionPacket",
-    "changed_files",
     "earlier_record",
-    "file_digests",
     "make_record",
     "promote",
     "revoke",

@@ -13,7 +13,7 @@ import attrs
 
 from qiongli.cache import read_cached, write_cached
 from qiongli.errors import ContractError
-from qiongli.gate.digest import RECORD_FILE, content_digest, core_digest
+from qiongli.gate.digest import RECORD_FILE, content_digest, core_digest, file_digests
 from qiongli.records._units import to_json
 from qiongli.records.subjects import Reason
 
@@ -26,6 +26,7 @@ __all__ = [
     "RECORD_FILE",
     "StoredRecord",
     "Verdict",
+    "changed_files",
     "content_digest",
     "core_digest",
     "grandfathered",
@@ -102,6 +103,20 @@ def read_record(root: Path) -> StoredRecord | None:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise _malformed(path, str(error) or type(error).__name__) from None
     return StoredRecord(record, sha256(data).hexdigest())
+
+
+def changed_files(record: ActivationRecord, root: Path) -> tuple[str, ...]:
+    """Files that differ from those of the record, each as `changed: NAME`, `added: NAME` or `removed: NAME`.
+
+    Empty when the record names no files. Raises `OSError` when a file cannot be read.
+    """
+    if not record.files:
+        return ()
+    now = file_digests(root)
+    lines = [f"changed: {name}" for name in now if name in record.files and record.files[name] != now[name]]
+    lines += [f"added: {name}" for name in now if name not in record.files]
+    lines += [f"removed: {name}" for name in record.files if name not in now]
+    return tuple(sorted(lines))
 
 
 def write_record(root: Path, record: ActivationRecord) -> Path:

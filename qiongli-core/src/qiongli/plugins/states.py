@@ -56,6 +56,7 @@ STATE_REASONS: Final[Mapping[str, tuple[SubjectState, str]]] = MappingProxyType(
         "record_malformed": ("lens_only", "Its activation record cannot be read."),
         "record_foreign": ("lens_only", "Its record was written for another subject or distribution."),
         "record_outdated": ("lens_only", "Its files were changed after the record was written."),
+        "record_for_other_files": ("lens_only", "Its record was written for other files than those of the package."),
         "record_other_rules": ("lens_only", "Its record was written under other rules of the gate."),
         "unverified": ("lens_only", "Its record was not verified on this machine."),
         "verifying": ("lens_only", "Its record is being verified; a server does that beside its work."),

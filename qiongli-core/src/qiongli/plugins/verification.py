@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from qiongli.errors import ContractError
 from qiongli.gate.record import (
     POLICY_VERSION,
     Verdict,
+    changed_files,
     content_digest,
     grandfathered,
     read_record,
@@ -19,6 +21,9 @@ from qiongli.plugins._distributions import canonical
 from qiongli.plugins.catalogue import CatalogueSubject, VerificationRequest
 from qiongli.plugins.states import Verifier
 from qiongli.records.subjects import Reason
+
+if TYPE_CHECKING:
+    from qiongli.records.gate import ActivationRecord
 
 
 def judge_record(
@@ -51,11 +56,26 @@ def judge_record(
     except OSError as error:
         return _no("record_outdated", f"its files cannot be read ({type(error).__name__})", _reinstall(candidate))
     if record.content_digest != content:
-        message = "its files were changed after its record was written"
-        return _no("record_outdated", message, f"{_promote(slug)}; or reinstall {candidate.listing.distribution}")
+        return _other_content(candidate, record)
     if not ask:
         return Verdict(True)
     return _verified(VerificationRequest(candidate, stored, content, tuple(admitted)), verifier)
+
+
+def _other_content(candidate: CatalogueSubject, record: ActivationRecord) -> Verdict:
+    """The files are not those of the record: a few were changed, or it is the record of something else."""
+    hint = f"{_promote(candidate.contract.subject)}; or reinstall {candidate.listing.distribution}"
+    try:
+        changed = changed_files(record, candidate.root)
+    except OSError:
+        changed = ()
+    if record.files and 2 * len(changed) > len(record.files):
+        message = f"its record was written for other files than these ({record.distribution} {record.version})"
+        return _no("record_for_other_files", message, hint)
+    named = (
+        f" ({'; '.join(changed[:3])}{f'; and {len(changed) - 3} more' if len(changed) > 3 else ''})" if changed else ""
+    )
+    return _no("record_outdated", f"its files were changed after its record was written{named}", hint)
 
 
 def _verified(request: VerificationRequest, verifier: Verifier | None) -> Verdict:
