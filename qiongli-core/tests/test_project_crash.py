@@ -75,6 +75,11 @@ def _prepare_locked(root: Path, subjects: Catalogue) -> None:
     apply_action("lock", root, "economics", catalogue=subjects, store=make_store(root))
 
 
+def _prepare_first(root: Path, subjects: Catalogue) -> None:
+    """One action ever: undoing it leaves no manifest and no guidance."""
+    apply_action("lock", root, "economics", catalogue=subjects, store=make_store(root))
+
+
 def _prepare_without_block(root: Path, subjects: Catalogue) -> None:
     _prepare(root, subjects)
     (root / ".qiongli/guidance.d/subject-runtime.md").write_bytes(NOTES)
@@ -103,6 +108,10 @@ CASES: dict[str, tuple[Callable[[Path, Catalogue], None], Act]] = {
     "reset": (_prepare, _action("reset")),
     "reset_malformed": (_prepare_malformed, _action("reset")),
     "undo": (_prepare, lambda store, subjects: undo_action(store.project.root, catalogue=subjects, store=store)),
+    "undo_first": (
+        _prepare_first,
+        lambda store, subjects: undo_action(store.project.root, catalogue=subjects, store=store),
+    ),
     "init": (
         _prepare_nothing,
         lambda store, subjects: init_project(store.project.root, catalogue=subjects, store=store),

@@ -118,7 +118,7 @@ class Store(NamedTuple):
 
     def _read_files(self, intent: bytes | None) -> Snapshot:
         staged: dict[str, str] = {}
-        moved: set[str] = set()
+        gone: set[str] = set()
         steps = None
         if intent is not None:
             from qiongli.project._transaction import parse_intent
@@ -127,8 +127,8 @@ class Store(NamedTuple):
         for step in steps or ():
             if step.kind == "write":
                 staged[step.target] = f"{STAGING}/{step.staged}"
-            elif step.kind == "move":
-                moved.add(step.target)
+            else:
+                gone.add(step.target)
         refusals: list[tuple[str, QiongliError]] = []
 
         def read(name: str) -> bytes | None:
@@ -136,7 +136,7 @@ class Store(NamedTuple):
                 data = self.project.read(staged[name], _LIMITS[name])
                 if data is not None:
                     return data
-            elif name in moved:
+            elif name in gone:
                 return None
             try:
                 return self.project.read(name, _LIMITS[name])
