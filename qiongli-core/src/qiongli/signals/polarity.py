@@ -133,8 +133,10 @@ class Clauses:
             return False
         place = bisect_right(self._opened, first) - 1
         if place >= 0 and first - self._opened[place] <= _REACH:
-            before = clause_text(self._tokens, self._opened[place], first + 1)
-            if not _END_OF_REACH.search(before.text[: before.places[-1]]):
+            # With the negation's last token, so that what stands directly behind it counts.
+            opened = self._opened[place] - 1
+            between = clause_text(self._tokens, opened, first + 1)
+            if not _END_OF_REACH.search(between.text[len(self._tokens.words[opened]) : between.places[-1]]):
                 return True
         words = self._tokens.words
         if not _TRIGGERS.isdisjoint(words[max(0, first - 3) : first]):
