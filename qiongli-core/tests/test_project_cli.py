@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +195,28 @@ def test_looking_at_a_project_leaves_it_as_it_was(shell: Shell) -> None:
     ):
         shell.text(*command)
     assert state_files(shell.root) == before
+
+
+GUIDE = Path(__file__).parents[2] / "docs/guide/your-project.md"
+
+
+def test_every_command_of_the_guide_runs(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shell.root.rename(tmp_path / "my-paper")
+    shell.root = tmp_path / "my-paper"
+    for number in range(12):
+        record_refinement(shell.root, suggestion("finance", str(number)))
+    blocks = re.findall(r"```console\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert len(commands) > 10
+    for command in commands:
+        # The subjects of these tests lend lenses of other names; routing is tested where the engine is.
+        program, *arguments = shlex.split(command.replace("event-study", "finance-lens"))
+        assert program == "qiongli"
+        if arguments[0] != "route":
+            assert run(arguments) == 0, command
+    table = re.findall(r"`(qiongli (?:subject|undo)[^`]*--cwd \.)`", GUIDE.read_text(encoding="utf-8"))
+    monkeypatch.chdir(shell.root)
+    assert len(table) == 6
+    for command in table:
+        assert run(shlex.split(command)[1:]) == 0, command
