@@ -18,21 +18,14 @@ DEFAULT_LIMIT: Final = 1_048_576
 #: Fields that identify or configure; they are never subject text.
 NOT_TEXT: Final = frozenset(
     {
-        *("task_id", "id", "run_id", "doi", "url", "path", "file", "cwd", "paper_type", "language", "lang"),
-        *(
-            "schema_version",
-            "answers",
-            "budget",
-            "created_at",
-            "date",
-            "author",
-            "authors",
-            "email",
-            "category",
-            "name",
-        ),
+        *("task_id", "id", "uuid", "run_id", "doi", "isbn", "issn", "arxiv", "url", "urls", "uri", "path", "paths"),
+        *("file", "files", "filename", "cwd", "paper_type", "language", "lang", "schema_version", "version", "answers"),
+        *("budget", "created_at", "updated_at", "date", "author", "authors", "email", "category", "name", "digest"),
+        *("checksum", "fingerprint"),
     }
 )
+#: So do fields whose names end like this.
+_NOT_TEXT_ENDINGS: Final = ("_id", "_ids", "_path", "_paths", "_file", "_files", "_url", "_urls", "_uri", "_digest")
 
 #: The order in which known fields are read; all others follow by name.
 _FIELD_ORDER: Final = (
@@ -105,7 +98,8 @@ def read_document(task_packet: Mapping[str, object] | str, *, limit: int = DEFAU
         )
     order = {name: index for index, name in enumerate(_FIELD_ORDER)}
     fields = tuple(
-        _field(name, texts[name]) for name in sorted(texts, key=lambda name: (order.get(name, len(order)), name))
+        _field(name, texts[name])
+        for name in sorted(texts, key=lambda name: (order.get(name.casefold(), len(order)), name))
     )
     fields = tuple(field for field in fields if field.text)
     digest = hashlib.sha256()
@@ -118,13 +112,21 @@ def read_document(task_packet: Mapping[str, object] | str, *, limit: int = DEFAU
 def _texts(packet: Mapping[str, object]) -> dict[str, str]:
     if not isinstance(packet, Mapping):
         raise InputError("a task packet is a text or a mapping", code="invalid_task_packet", expected="a mapping")
+    if "resource_activation_plan" in packet:
+        raise InputError(
+            "the packet is an answer of Qiongli's, not a task",
+            code="invalid_task_packet",
+            expected="a task packet with fields such as title and abstract",
+            hint="Route the text that was asked about",
+        )
     texts: dict[str, str] = {}
     for name, value in packet.items():
         if not isinstance(name, str):
             raise InputError(
                 "a field has no name", code="invalid_task_packet", place=repr(name), expected="a text as key"
             )
-        if name in NOT_TEXT or value is None or isinstance(value, bool | int | float):
+        key = name.casefold()
+        if key in NOT_TEXT or key.endswith(_NOT_TEXT_ENDINGS) or value is None or isinstance(value, bool | int | float):
             continue
         if isinstance(value, str):
             texts[name] = value
