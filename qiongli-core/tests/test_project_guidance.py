@@ -40,7 +40,9 @@ def _guidance(root: Path) -> Path:
 def test_the_block_names_what_is_active_with_checksums_and_how_to_read_it(project: Case) -> None:
     root, subjects = project
     change_settings(
-        root, {"method_lenses": ("economics-lens",), "venue_profiles": ("journal-of-finance",)}, catalogue=subjects
+        root,
+        {"method_lenses": ("economics/economics-lens",), "venue_profiles": ("journal-of-finance",)},
+        catalogue=subjects,
     )
     apply_action("confirm", root, "finance", catalogue=subjects)
     text = _guidance(root).read_text()

@@ -328,6 +328,7 @@ def test_settings_replace_what_they_name(root: Path, subjects: Catalogue) -> Non
         ({"subject_mode": "locked"}, "unknown_setting"),
         ({"strictness": "lax"}, "invalid_setting"),
         ({"method_lenses": ("nothing",)}, "invalid_setting"),
+        ({"method_lenses": ("economics/finance-lens",)}, "invalid_setting"),
         ({"method_lenses": "finance-lens"}, "invalid_setting"),
         ({"venue_profiles": ("../x",)}, "invalid_setting"),
     ],

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from qiongli.errors import StateCorruptError
 from qiongli.project.paths import GUIDANCE, STATE_FOLDER
+from qiongli.project.subjects import find_lender, find_venue_holder
 from qiongli.records.project import AUTO, ManifestState
 
 if TYPE_CHECKING:
@@ -189,18 +190,20 @@ def _references(state: ManifestState, effective: str, catalogue: Catalogue) -> I
     others = [found for found in catalogue.subjects if found is not subject]
     ordered = [*([subject] if subject is not None else []), *others]
     for lens in state.method_lenses:
-        lender = next((found for found in ordered if lens in found.available_lenses), None)
-        declared = lender.contract.lens(lens) if lender is not None else None
+        slug = lens.rpartition("/")[2]
+        lender = find_lender(ordered, lens)
+        declared = lender.contract.lens(slug) if lender is not None else None
         if lender is None or declared is None:
             yield f"the lens {lens}"
         else:
-            yield _row(lender, "method_pack", lens, declared.pack)
+            yield _row(lender, "method_pack", slug, declared.pack)
     for venue in state.venue_profiles:
-        holder = next((found for found in ordered if venue in found.contract.venue_profiles), None)
-        if holder is None or holder.listing.state in ("broken", "invalid", "inactive"):
+        slug = venue.rpartition("/")[2]
+        holder = find_venue_holder(ordered, venue)
+        if holder is None:
             yield f"the venue profile {venue}"
         else:
-            yield _row(holder, "venue_profile", venue, holder.contract.venue_profiles[venue])
+            yield _row(holder, "venue_profile", slug, holder.contract.venue_profiles[slug])
 
 
 def _row(subject: CatalogueSubject, kind: str, name: str, path: str) -> str:

@@ -164,11 +164,11 @@ def _simple_value(text: str) -> Any:
 
 
 def _is_word(text: str) -> bool:
-    """Whether YAML 1.1, YAML 1.2 and a person read a scalar alike: letters, digits, and between them `_.-`."""
+    """Whether YAML 1.1, YAML 1.2 and a person read a scalar alike: letters, digits, and between them `_.-/`."""
     return text.isascii() and text[:1].isalnum() and text.translate(_WITHOUT_MARKS).isalnum()
 
 
-_WITHOUT_MARKS: Final = str.maketrans("", "", "_.-")
+_WITHOUT_MARKS: Final = str.maketrans("", "", "_.-/")
 
 
 def _read_yaml(text: str) -> tuple[dict[str, Any], dict[str, int]]:
@@ -279,7 +279,9 @@ def _texts(key: str, value: Any, line: int) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise malformed("not a list", line=line, field=key, expected="a list such as [finance]")
     for item in value:
-        if not is_slug(item):
+        # A lens or a venue may say whose it is, where several subjects have one of that name.
+        parts = item.split("/") if key != "secondary_subjects" else [item]
+        if len(parts) > 2 or not all(map(is_slug, parts)):
             raise malformed(f"not a name: {item!r}", line=line, field=key, expected="lower-case slugs")
     if len(value) > _LIST_LIMIT:
         raise malformed("the list is too long", line=line, field=key, expected=f"at most {_LIST_LIMIT} names")

@@ -16,7 +16,7 @@ from qiongli.project.manifest import LIST_KEYS, Value
 from qiongli.project.paths import MANIFEST, STATE_FOLDER, open_project
 from qiongli.project.status import resolve_catalogue
 from qiongli.project.store import Snapshot, Store
-from qiongli.project.subjects import require_known
+from qiongli.project.subjects import find_lender, find_venue_holder, require_known
 from qiongli.records.project import STRICTNESSES, ActionPacket, ManifestState
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def _checked(key: str, value: Value, state: ManifestState, catalogue: Catalogue)
     else:
         available = {lens for found in catalogue.subjects for lens in found.available_lenses}
     for name in names:
-        if name not in available and name not in getattr(state, key):
+        find = find_venue_holder if key == "venue_profiles" else find_lender
+        if find(catalogue.subjects, name) is None and name not in getattr(state, key):
             near = get_close_matches(name, available, n=1)
             raise InputError(
                 f"nothing installed provides {name[:80]!r}",

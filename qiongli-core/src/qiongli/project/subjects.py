@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from qiongli.errors import StateRefusedError, UnknownSubjectError
 from qiongli.records.project import AUTO, ManifestState
 
 if TYPE_CHECKING:
-    from qiongli.plugins import Catalogue
+    from qiongli.plugins import Catalogue, CatalogueSubject
 
 
 def known_subjects(catalogue: Catalogue) -> tuple[str, ...]:
@@ -84,6 +85,29 @@ def missing_resources(root: Path, paths: dict[str, str | None]) -> list[str]:
     return missing
 
 
+def find_lender(subjects: Iterable[CatalogueSubject], lens: str) -> CatalogueSubject | None:
+    """The first subject that can lend a pinned lens, named as `lens` or `subject/lens`."""
+    owner, _, slug = lens.rpartition("/")
+    return next(
+        (found for found in subjects if slug in found.available_lenses and owner in ("", found.contract.subject)), None
+    )
+
+
+def find_venue_holder(subjects: Iterable[CatalogueSubject], venue: str) -> CatalogueSubject | None:
+    """The first subject with a pinned venue profile, named as `venue` or `subject/venue`, that may give it."""
+    owner, _, slug = venue.rpartition("/")
+    return next(
+        (
+            found
+            for found in subjects
+            if slug in found.contract.venue_profiles
+            and owner in ("", found.contract.subject)
+            and found.listing.state in ("lens_only", "active")
+        ),
+        None,
+    )
+
+
 def catalogue_warnings(state: ManifestState, catalogue: Catalogue) -> tuple[str, ...]:
     """What a confirmed or locked project, and its pinned parts, lack on this machine; nothing is substituted."""
     warnings = []
@@ -107,9 +131,9 @@ def catalogue_warnings(state: ManifestState, catalogue: Catalogue) -> tuple[str,
                 f"Run: pip install qiongli-subject-{subject}"
             )
     for lens in state.method_lenses:
-        if not any(lens in found.available_lenses for found in catalogue.subjects):
+        if find_lender(catalogue.subjects, lens) is None:
             warnings.append(f"the pinned lens {lens} is not available here")
     for venue in state.venue_profiles:
-        if not any(venue in found.contract.venue_profiles for found in catalogue.subjects):
+        if find_venue_holder(catalogue.subjects, venue) is None:
             warnings.append(f"the pinned venue profile {venue} is not available here")
     return tuple(warnings)
