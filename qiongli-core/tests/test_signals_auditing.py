@@ -54,6 +54,37 @@ def test_two_ids_with_one_normal_form_collide() -> None:
     assert codes(signal("event-study", name="a"), signal("Event Study", name="b")) == ["pattern_collides"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("stock return", "Stock-Return"),
+        ("事件研究", "事件研究"),
+        ("資產定價", "资产定价"),
+        (Pattern("acronym", "CAR", near=("event",)), Pattern("acronym", "CAR", near=("abnormal",))),
+        (Pattern("regex", "a+"), Pattern("regex", "a+")),
+    ],
+)
+def test_two_ids_with_one_normal_form_collide_whatever_the_form(first: str | Pattern, second: str | Pattern) -> None:
+    assert codes(signal(first, name="a"), signal(second, name="b")) == ["pattern_collides"]
+    assert codes(signal(first, second, name="a")) == []
+
+
+def test_an_acronym_and_symbols_are_other_words() -> None:
+    acronym = Pattern("acronym", "CAPM", near=("asset",))
+    assert codes(signal(acronym, "Basel++", name="a"), signal("capm", "basel", name="b")) == []
+
+
+def test_a_signal_and_a_suppressor_collide_too() -> None:
+    suppressor = Suppressor("t.suppressor.y", (Pattern("phrase", "event study"),), Ppm(50_000), (), ())
+    assert codes(signal("event study"), suppressors=(suppressor,)) == ["pattern_collides"]
+
+
+@pytest.mark.parametrize("word", ["q", "iv", "7"])
+def test_a_word_of_two_letters_needs_a_justification(word: str) -> None:
+    assert codes(signal(word))[0] in ("pattern_too_short", "pattern_too_common")
+    assert codes(signal(Pattern("phrase", word, justification="the only reading"))) == []
+
+
 @pytest.mark.parametrize("word", ["analysis", "results", "研", "研究"])
 def test_a_frequent_word_alone_needs_a_justification(word: str) -> None:
     assert codes(signal(word)) == ["pattern_too_common"]

@@ -11,14 +11,16 @@ import attrs
 from qiongli.contract.models import CONTRACT_FILE, Pattern, Signal, SubjectContract, Suppressor
 from qiongli.document import normal_form, read_document
 from qiongli.errors import ContractError, QiongliError
+from qiongli.signals._checks import symbols_of
 from qiongli.signals.index import SignalIndex, compile_index
 
 
 def audit_contract(contract: SubjectContract) -> tuple[QiongliError, ...]:
     """Everything that executing the contract's own texts and looking at its patterns finds wrong with it.
 
-    Codes: `example_misses`, `near_miss_triggers`, `pattern_empty`, `pattern_collides` (two ids with one normal form)
-    and `pattern_too_common` (one token among the most frequent words, without a justification).
+    Codes: `example_misses`, `near_miss_triggers`, `pattern_empty`, `pattern_collides` (two ids with one normal
+    form), `pattern_too_short` (one token of one or two letters, without a justification) and `pattern_too_common`
+    (one token among the most frequent words, without a justification).
     """
     index = compile_index([attrs.evolve(contract, digest="audit")])
     items: tuple[Signal | Suppressor, ...] = (*contract.signals, *contract.suppressors)
@@ -26,7 +28,7 @@ def audit_contract(contract: SubjectContract) -> tuple[QiongliError, ...]:
     for item in items:
         problems += _executed(index, item)
         problems += _patterns(item)
-    problems += _collisions(contract.signals)
+    problems += _collisions(items)
     return tuple(problems)
 
 
@@ -75,6 +77,14 @@ def _patterns(item: Signal | Suppressor) -> Iterable[QiongliError]:
                 f"{pattern.text!r} is among the most frequent words of other fields",
                 expected="a longer phrase, or a mapping with `justification`",
             )
+        elif pattern.kind == "phrase" and _too_short(words) and not pattern.justification:
+            yield _problem(
+                item.id,
+                pattern.line,
+                "pattern_too_short",
+                f"{pattern.text!r} is too short to say anything",
+                expected="a longer phrase, an acronym with context words, or a mapping with `justification`",
+            )
 
 
 def _too_common(words: Sequence[str]) -> bool:
@@ -84,25 +94,34 @@ def _too_common(words: Sequence[str]) -> bool:
     )
 
 
+def _too_short(words: Sequence[str]) -> bool:
+    """Whether a pattern is one token of one or two letters or digits."""
+    return len(words) == 1 and len(words[0]) <= 2
+
+
 @lru_cache(maxsize=1)
 def _common_words() -> frozenset[str]:
     text = files("qiongli.signals").joinpath("common_words.txt").read_text(encoding="utf-8")
     return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-def _collisions(signals: Sequence[Signal]) -> Iterable[QiongliError]:
+def _collisions(items: Sequence[Signal | Suppressor]) -> Iterable[QiongliError]:
+    """Patterns of two ids with one normal form; which of the two a match speaks for would hang on the order of ids."""
     owners: dict[tuple[str, ...], str] = {}
-    for signal in signals:
-        for pattern in signal.patterns:
-            owner = owners.setdefault(_form(pattern), signal.id)
-            if owner != signal.id:
+    for item in items:
+        for pattern in item.patterns:
+            owner = owners.setdefault(_form(pattern), item.id)
+            if owner != item.id:
                 yield _problem(
-                    signal.id, pattern.line, "pattern_collides", f"the pattern {pattern.text!r} is also one of {owner}"
+                    item.id, pattern.line, "pattern_collides", f"the pattern {pattern.text!r} is also one of {owner}"
                 )
 
 
 def _form(pattern: Pattern) -> tuple[str, ...]:
-    return ("regex", pattern.text) if pattern.kind == "regex" else normal_form(pattern.text)
+    """What tells two patterns apart; an acronym is not the word that it spells, and symbols tell terms apart."""
+    if pattern.kind != "phrase":
+        return (pattern.kind, pattern.text)
+    return (*normal_form(pattern.text), symbols_of(pattern.text)[1])
 
 
 def _problem(identifier: str, line: int, code: str, message: str, expected: str = "") -> QiongliError:
