@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from qiongli.errors import QiongliError, StateCorruptError
-from qiongli.project.paths import MANIFEST, STATE_FOLDER, Project
+from qiongli.project.paths import MANIFEST, STATE_FOLDER
 from qiongli.records.project import AUTO, STRICTNESSES, SUBJECT_MODES, ManifestState
 
 MANIFEST_LIMIT: Final = 262_144
@@ -47,14 +47,6 @@ class ManifestDocument(NamedTuple):
 def is_slug(text: str) -> bool:
     """Whether a text can be the name of a subject, a lens or a venue: 1 to 64 of a-z, 0-9, hyphen, underscore."""
     return 0 < len(text) <= 64 and text[0] not in "_-" and _SLUG_CHARACTERS.issuperset(text)
-
-
-def load_manifest(project: Project) -> ManifestDocument:
-    """Read the manifest; a malformed one is returned with its `error` rather than raised.
-
-    Raises `StateRefusedError` for a link out of the project and `EnvironmentBrokenError` when it cannot be read.
-    """
-    return parse_manifest(project.read(MANIFEST, MANIFEST_LIMIT))
 
 
 def parse_manifest(data: bytes | None) -> ManifestDocument:

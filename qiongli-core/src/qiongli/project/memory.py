@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from qiongli.errors import QiongliError, StateCorruptError
-from qiongli.project.paths import MEMORY, STATE_FOLDER, Project
+from qiongli.project.paths import MEMORY, STATE_FOLDER
 from qiongli.records._units import SCALE, SCHEMA_VERSION, Ppm
 from qiongli.records.project import (
     Dismissal,
@@ -65,14 +65,6 @@ class MemoryDocument(NamedTuple):
             dismissed_subjects=dict(self.dismissed),
             suggestions=dict(self.suggestions),
         )
-
-
-def load_memory(project: Project) -> MemoryDocument:
-    """Read the memory; a malformed one gives the defaults, with its `error`.
-
-    Raises `StateRefusedError` for a link out of the project and `EnvironmentBrokenError` when it cannot be read.
-    """
-    return parse_memory(project.read(MEMORY, MEMORY_LIMIT))
 
 
 def parse_memory(data: bytes | None) -> MemoryDocument:
