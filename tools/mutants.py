@@ -911,6 +911,7 @@ def run_tests(source: Path, *, invariants: bool, mutated: str = "") -> tuple[boo
         text=True,
         check=False,
         timeout=1_800,
+        encoding="utf-8",
     )
     if done.returncode == 0:
         return True, ""
@@ -925,7 +926,9 @@ def imported_from(source: Path) -> Path:
     """Where `import qiongli` leads with the copy in front."""
     code = "import pathlib, qiongli; print(pathlib.Path(qiongli.__file__).resolve())"
     environment = os.environ | {"PYTHONPATH": str(source)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     return Path(done.stdout.strip())
 
 

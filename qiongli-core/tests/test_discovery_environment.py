@@ -58,7 +58,9 @@ def empty_metadata(fake: FakeDistributions) -> None:
 
 def metadata_of_another(fake: FakeDistributions) -> None:
     fake.add_subject("bad")
-    (fake.folder / "fake_subject_bad-1.0.dist-info" / "METADATA").write_text("Name: other\nVersion: 1.0\n")
+    (fake.folder / "fake_subject_bad-1.0.dist-info" / "METADATA").write_text(
+        "Name: other\nVersion: 1.0\n", encoding="utf-8"
+    )
 
 
 def undecodable_entry_points(fake: FakeDistributions) -> None:
@@ -90,7 +92,7 @@ def package_missing(fake: FakeDistributions) -> None:
 
 
 def single_module(fake: FakeDistributions) -> None:
-    (fake.folder / "lonely.py").write_text("")
+    (fake.folder / "lonely.py").write_text("", encoding="utf-8")
     fake.add("bad-dist", entry_points="[qiongli.subjects]\nbad = lonely\n")
 
 
@@ -395,7 +397,9 @@ class TestTwoDistributionsOneSlug:
         fake_distributions.add_subject("law", distribution="first-law", package="law_a")
         fake_distributions.add_package("law_b", {"runtime-subject.yaml": example_contract("law")})
         entry_points = "[qiongli.subjects]\nlaw = law_a\nlaw = law_b\n"
-        (fake_distributions.folder / "first_law-1.0.dist-info" / "entry_points.txt").write_text(entry_points)
+        (fake_distributions.folder / "first_law-1.0.dist-info" / "entry_points.txt").write_text(
+            entry_points, encoding="utf-8"
+        )
         catalogue = fake_distributions.discover()
         assert [item.state for item in catalogue.listings] == ["invalid", "invalid"]
         assert "declare law once" in only_reason(catalogue.listings[0]).hint
@@ -461,7 +465,9 @@ def test_a_group_that_is_misspelt_beyond_our_name_is_found_when_neighbours_are_e
 def test_lines_of_foreign_groups_may_be_malformed(fake_distributions: FakeDistributions) -> None:
     text = "stray line\n[console_scripts]\nbroken\n[qiongli.subjects]\n# a comment\ngood = fake_subject_good\n"
     fake_distributions.add_subject("good")
-    (fake_distributions.folder / "fake_subject_good-1.0.dist-info" / "entry_points.txt").write_text(text)
+    (fake_distributions.folder / "fake_subject_good-1.0.dist-info" / "entry_points.txt").write_text(
+        text, encoding="utf-8"
+    )
     assert_good(fake_distributions.discover())
 
 
@@ -541,9 +547,9 @@ def test_metadata_of_a_thousand_foreign_distributions_is_never_opened(
     for number in range(1_000):
         folder = fake_distributions.folder / f"foreign_{number}-1.0.dist-info"
         folder.mkdir()
-        (folder / "METADATA").write_text("Name: foreign\n")
+        (folder / "METADATA").write_text("Name: foreign\n", encoding="utf-8")
         if number % 2:
-            (folder / "entry_points.txt").write_text("[console_scripts]\nx = y:z\n")
+            (folder / "entry_points.txt").write_text("[console_scripts]\nx = y:z\n", encoding="utf-8")
     opened: list[str] = []
     real_open, real_path_open = builtins.open, Path.open
 

@@ -118,7 +118,7 @@ class TestWhatItSays:
         self, fake_distributions: FakeDistributions, text: str, words: str
     ) -> None:
         policy_path().parent.mkdir(parents=True)
-        policy_path().write_text(text)
+        policy_path().write_text(text, encoding="utf-8")
         shown = " ".join(f"{message} {hint}" for _, message, hint in findings(examine(), "policy"))
         assert words in shown
         assert str(policy_path()) in shown
@@ -135,7 +135,7 @@ class TestWhatItSays:
     def test_a_cache_that_cannot_be_used_is_a_warning(
         self, fake_distributions: FakeDistributions, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        (tmp_path / "file").write_text("")
+        (tmp_path / "file").write_text("", encoding="utf-8")
         monkeypatch.setenv("QIONGLI_CACHE_DIR", str(tmp_path / "file" / "cache"))
         ((health, message, _),) = findings(examine(), "cache")
         assert health == "warning"
@@ -150,7 +150,7 @@ class TestWhatItSays:
         self, isolated_qiongli: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "qiongli").mkdir()
-        (tmp_path / "qiongli" / "__init__.py").write_text("")
+        (tmp_path / "qiongli" / "__init__.py").write_text("", encoding="utf-8")
         monkeypatch.syspath_prepend(str(tmp_path))
         warnings = [message for health, message, _ in findings(examine(), "core") if health == "warning"]
         assert len(warnings) == 1

@@ -307,7 +307,9 @@ class TestCache:
     ) -> None:
         _forged(root_of(site))
         seen(site)
-        good, bad = sorted(self.kept(isolated_qiongli), key=lambda path: '"holds": true' not in path.read_text())
+        good, bad = sorted(
+            self.kept(isolated_qiongli), key=lambda path: '"holds": true' not in path.read_text(encoding="utf-8")
+        )
         bad.write_text(good.read_text(encoding="utf-8"), encoding="utf-8")
         assert state(seen(site)) == ("lens_only", ["record_does_not_hold"])
 

@@ -92,7 +92,7 @@ class TestWhoMayRun:
 
     def test_a_distribution_with_unreadable_metadata_does_not_run(self, fake_distributions: FakeDistributions) -> None:
         add_plugin(fake_distributions, "one", GOOD.format(name="one"))
-        (fake_distributions.folder / "one-1.0.dist-info" / "METADATA").write_text("")
+        (fake_distributions.folder / "one-1.0.dist-info" / "METADATA").write_text("", encoding="utf-8")
         assert load_hooks(fake_distributions.discover(), environment={}) is None
 
 
@@ -197,7 +197,7 @@ class TestFailingImports:
 
     @pytest.mark.parametrize("value", ["not a module!!", "missing_module", "plugin_x:missing", "1", "os:path:join"])
     def test_a_value_that_leads_nowhere_is_recorded(self, fake_distributions: FakeDistributions, value: str) -> None:
-        (fake_distributions.folder / "plugin_x.py").write_text("")
+        (fake_distributions.folder / "plugin_x.py").write_text("", encoding="utf-8")
         fake_distributions.add("bad", entry_points=f"[qiongli.plugins]\nbad = {value}\n")
         caller = hooks_of(fake_distributions)
         (failure,) = caller.failures
@@ -208,13 +208,15 @@ class TestFailingImports:
             HEAD
             + "class P:\n    @hookimpl\n    def qiongli_agents(self): return [AgentAdapter('p', 'p', ())]\np = P()\n"
         )
-        (fake_distributions.folder / "plugin_o.py").write_text(code)
+        (fake_distributions.folder / "plugin_o.py").write_text(code, encoding="utf-8")
         fake_distributions.add("obj", entry_points="[qiongli.plugins]\nobj = plugin_o : p [extra]\n")
         assert names(hooks_of(fake_distributions)) == ["p"]
 
     def test_one_distribution_may_have_several_plugins(self, fake_distributions: FakeDistributions) -> None:
         for name in ("a", "b"):
-            (fake_distributions.folder / f"plugin_{name}.py").write_text(HEAD + GOOD.format(name=name))
+            (fake_distributions.folder / f"plugin_{name}.py").write_text(
+                HEAD + GOOD.format(name=name), encoding="utf-8"
+            )
         fake_distributions.add("two", entry_points="[qiongli.plugins]\nb = plugin_b\na = plugin_a\n")
         assert names(hooks_of(fake_distributions)) == ["a", "b"]
 

@@ -69,7 +69,7 @@ def test_every_documented_reason_is_given_somewhere(code: str) -> None:
 def test_the_policy_on_the_page_is_one_that_loads(tmp_path: Path) -> None:
     (text,) = re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     path = tmp_path / "plugins.json"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     policy = load_policy(path)
     assert policy.problem == ""
     assert policy.pinned == json.loads(text)["pinned"]

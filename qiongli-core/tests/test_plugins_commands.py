@@ -157,10 +157,10 @@ class TestSettings:
     ) -> None:
         fake_distributions.add_subject("law")
         policy_path().parent.mkdir(parents=True)
-        policy_path().write_text("{ my notes")
+        policy_path().write_text("{ my notes", encoding="utf-8")
         error = answer(capsys, "plugins", "block", "law", code=2)["error"]
         assert error["code"] == "policy_malformed"
-        assert policy_path().read_text() == "{ my notes"
+        assert policy_path().read_text(encoding="utf-8") == "{ my notes"
         assert answer(capsys, "plugins", "list")["plugins"][0]["permission"] == "kept_out"
 
 
@@ -169,7 +169,7 @@ class TestPluginCommands:
 
     def add(self, fake: FakeDistributions, name: str, code: str, *, command: str = "hello") -> None:
         module = f"command_{name}"
-        (fake.folder / f"{module}.py").write_text(textwrap.dedent(code))
+        (fake.folder / f"{module}.py").write_text(textwrap.dedent(code), encoding="utf-8")
         fake.add(name, entry_points=f"[qiongli.commands]\n{command} = {module}:app\n")
 
     def test_a_command_runs_and_is_listed_without_import(
@@ -265,7 +265,7 @@ def test_recovery_commands_run_no_foreign_code(
     mark = tmp_path / "written"
     code = f"open({str(mark)!r}, 'a').close()\nraise SystemExit(13)\n"
     fake_distributions.add_subject("law", code=code)
-    (fake_distributions.folder / "saboteur.py").write_text(code)
+    (fake_distributions.folder / "saboteur.py").write_text(code, encoding="utf-8")
     fake_distributions.add(
         "saboteur", entry_points="[qiongli.plugins]\nx = saboteur\n[qiongli.commands]\ny = saboteur:app\n"
     )
@@ -319,7 +319,7 @@ def test_no_command_runs_the_code_of_a_subject_that_nobody_allowed(
 def test_a_plugin_that_fails_while_routing_is_named_and_changes_no_packet(
     fake_distributions: FakeDistributions, code: str, words: str
 ) -> None:
-    (fake_distributions.folder / "frail.py").write_text(code)
+    (fake_distributions.folder / "frail.py").write_text(code, encoding="utf-8")
     fake_distributions.add("frail", entry_points="[qiongli.plugins]\nx = frail\n")
     task = ["route", "--json", "A trial of two lawyers."]
     result = process(fake_distributions, *task)

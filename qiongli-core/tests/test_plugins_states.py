@@ -157,7 +157,7 @@ class TestActivationRecord:
         root = enabled(fake_distributions, "law")
         fake_distributions.discover(verifier=Verifier())
         overlay = root / "overlays" / "law.yaml"
-        overlay.write_text(overlay.read_text() + "# a comment\n")
+        overlay.write_text(overlay.read_text(encoding="utf-8") + "# a comment\n", encoding="utf-8")
         verifier = Verifier()
         assert state(fake_distributions.discover(verifier=verifier), "law") == ("lens_only", ["record_outdated"])
         assert verifier.asked == []
@@ -168,7 +168,7 @@ class TestActivationRecord:
         (root / "__pycache__" / "x.cpython-311.pyc").write_bytes(b"x")
         (root / "old.pyc").write_bytes(b"x")
         assert state(fake_distributions.discover(verifier=Verifier()), "law")[0] == "active"
-        (root / "new.txt").write_text("x")
+        (root / "new.txt").write_text("x", encoding="utf-8")
         assert state(fake_distributions.discover(verifier=Verifier()), "law")[0] == "lens_only"
 
     def test_another_record_for_the_same_files_is_verified_anew(self, fake_distributions: FakeDistributions) -> None:
@@ -183,7 +183,7 @@ class TestActivationRecord:
         first, _ = enabled(fake_distributions, "alpha"), enabled(fake_distributions, "beta")
         verifier = Verifier()
         fake_distributions.discover(verifier=verifier)
-        (first / "extra.md").write_text("x")
+        (first / "extra.md").write_text("x", encoding="utf-8")
         write_record(first, record_for(first, "alpha", "fake-subject-alpha"))
         fake_distributions.discover(verifier=verifier)
         assert [request.candidate.contract.subject for request in verifier.asked] == ["alpha", "beta"] * 2
@@ -225,8 +225,8 @@ class TestActivationRecord:
             return
         root = enabled(fake_distributions, "law")
         path = root / "activation.json"
-        document = json.loads(path.read_text())
-        path.write_text(json.dumps({**document, field: value}))
+        document = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**document, field: value}), encoding="utf-8")
         assert state(fake_distributions.discover(verifier=Verifier()), "law") == ("lens_only", ["record_malformed"])
 
     def test_a_record_that_is_a_link_out_of_the_package_is_malformed(
@@ -270,7 +270,7 @@ class TestActivationRecord:
         enabled(fake_distributions, "law")
         fake_distributions.discover(verifier=Verifier())
         (kept,) = (isolated_qiongli / "cache").glob("verdict-*")
-        kept.write_text(damage)
+        kept.write_text(damage, encoding="utf-8")
         assert state(fake_distributions.discover(), "law") == ("lens_only", ["unverified"])
 
     def test_a_kept_verdict_under_another_name_is_no_verdict(
@@ -279,18 +279,18 @@ class TestActivationRecord:
         root = enabled(fake_distributions, "law")
         fake_distributions.discover(verifier=Verifier())
         (kept,) = (isolated_qiongli / "cache").glob("verdict-*")
-        text = kept.read_text()
+        text = kept.read_text(encoding="utf-8")
         write_record(root, record_for(root, "law", "fake-subject-law", metrics={"forged": 1.0}))
         fake_distributions.discover(verifier=Verifier(Verdict(False)))
         (other,) = set((isolated_qiongli / "cache").glob("verdict-*")) - {kept}
-        other.write_text(text)
+        other.write_text(text, encoding="utf-8")
         assert state(fake_distributions.discover(), "law") == ("lens_only", ["unverified"])
 
     def test_a_cache_that_cannot_be_written_changes_no_state(
         self, fake_distributions: FakeDistributions, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         enabled(fake_distributions, "law")
-        (tmp_path / "file").write_text("")
+        (tmp_path / "file").write_text("", encoding="utf-8")
         monkeypatch.setenv("QIONGLI_CACHE_DIR", str(tmp_path / "file"))
         verifier = Verifier()
         for _ in range(2):
@@ -563,9 +563,9 @@ class TestContentDigest:
         from hashlib import sha256
 
         (tmp_path / "b").mkdir()
-        (tmp_path / "b" / "x.txt").write_text("one")
-        (tmp_path / "a.txt").write_text("two")
-        (tmp_path / "activation.json").write_text("{}")
+        (tmp_path / "b" / "x.txt").write_text("one", encoding="utf-8")
+        (tmp_path / "a.txt").write_text("two", encoding="utf-8")
+        (tmp_path / "activation.json").write_text("{}", encoding="utf-8")
         lines = [(sha256(b"two").hexdigest(), "a.txt"), (sha256(b"one").hexdigest(), "b/x.txt")]
         expected = sha256("".join(f"{digest}  {name}\n" for digest, name in lines).encode()).hexdigest()
         assert content_digest(tmp_path) == expected
@@ -576,7 +576,7 @@ class TestContentDigest:
         """A package whose digest is remembered, written long enough after its files."""
         root = tmp_path / "package"
         root.mkdir()
-        (root / "a.txt").write_text("one")
+        (root / "a.txt").write_text("one", encoding="utf-8")
         content_digest(root, remembered=True)
         (kept,) = (isolated_qiongli / "cache").glob("digest-*")
         later = kept.stat().st_mtime_ns + 10_000_000_000
@@ -585,9 +585,9 @@ class TestContentDigest:
 
     def test_a_remembered_digest_is_used_while_nothing_changed(self, settled: Path, isolated_qiongli: Path) -> None:
         (kept,) = (isolated_qiongli / "cache").glob("digest-*")
-        document = json.loads(kept.read_text())
+        document = json.loads(kept.read_text(encoding="utf-8"))
         times = kept.stat()
-        kept.write_text(json.dumps({**document, "digest": "f" * 64}))
+        kept.write_text(json.dumps({**document, "digest": "f" * 64}), encoding="utf-8")
         os.utime(kept, ns=(times.st_atime_ns, times.st_mtime_ns))
         assert content_digest(settled, remembered=True) == "f" * 64
         assert content_digest(settled) != "f" * 64
@@ -596,22 +596,22 @@ class TestContentDigest:
         file = settled / "a.txt"
         before = content_digest(settled, remembered=True)
         times = file.stat()
-        file.write_text("two")
+        file.write_text("two", encoding="utf-8")
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
         assert content_digest(settled, remembered=True) == content_digest(settled) != before
 
     @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"form": 1}'], ids=["empty", "list", "object", "part"])
     def test_a_damaged_memory_is_ignored(self, settled: Path, isolated_qiongli: Path, damage: str) -> None:
         (kept,) = (isolated_qiongli / "cache").glob("digest-*")
-        kept.write_text(damage)
+        kept.write_text(damage, encoding="utf-8")
         assert content_digest(settled, remembered=True) == content_digest(settled)
 
     def test_a_digest_taken_while_files_were_fresh_is_not_trusted(self, tmp_path: Path, isolated_qiongli: Path) -> None:
         (tmp_path / "p").mkdir()
-        (tmp_path / "p" / "a.txt").write_text("one")
+        (tmp_path / "p" / "a.txt").write_text("one", encoding="utf-8")
         digest = content_digest(tmp_path / "p", remembered=True)
         (kept,) = (isolated_qiongli / "cache").glob("digest-*")
-        kept.write_text(kept.read_text().replace(digest, "f" * 64))
+        kept.write_text(kept.read_text(encoding="utf-8").replace(digest, "f" * 64), encoding="utf-8")
         assert content_digest(tmp_path / "p", remembered=True) == digest
 
 

@@ -102,7 +102,7 @@ def test_errors_are_json_under_json_and_carry_their_exit_codes(shell: Shell) -> 
 def test_a_missing_folder_is_an_error_and_creates_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], shell: Shell
 ) -> None:
-    (tmp_path / "file").write_text("x")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
     before = sorted(tmp_path.rglob("*"))
     for cwd in (str(tmp_path / "missing"), str(tmp_path / "file")):
         for command in (
@@ -166,12 +166,12 @@ def test_guidance_commands(shell: Shell) -> None:
     assert shell.json("guidance", "lint")["problems"] == []
     assert shell.text("guidance", "diff") == "no difference\n"
     file = shell.root / ".qiongli/guidance.d/subject-runtime.md"
-    file.write_text(file.read_text().replace("finance", "biology"))
+    file.write_text(file.read_text(encoding="utf-8").replace("finance", "biology"), encoding="utf-8")
     assert "stale" in shell.text("guidance", "lint", code=1)
     assert "+Subject: finance" in shell.text("guidance", "diff")
     shell.text("guidance", "apply")
     assert shell.json("guidance", "lint")["status"] == "current"
-    file.write_text("<!-- qiongli:managed:begin subject-runtime -->\n")
+    file.write_text("<!-- qiongli:managed:begin subject-runtime -->\n", encoding="utf-8")
     problem = shell.json("guidance", "lint", code=1)["problems"][0]
     assert (problem["line"], problem["code"]) == (1, "unclosed")
     assert shell.json("guidance", "apply", code=2)["error"]["code"] == "guidance_broken"

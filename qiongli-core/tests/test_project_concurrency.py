@@ -74,6 +74,7 @@ def _hammer(tmp_path: Path, workers: int, actions: int) -> tuple[float, float, i
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            encoding="utf-8",
         )
         for n in range(workers)
     ]
@@ -207,7 +208,10 @@ time.sleep(600)
 
 def _hold(root: Path) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(root / ".qiongli" / LOCK)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, str(root / ".qiongli" / LOCK)],
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"

@@ -45,7 +45,7 @@ def test_the_block_names_what_is_active_with_checksums_and_how_to_read_it(projec
         catalogue=subjects,
     )
     apply_action("confirm", root, "finance", catalogue=subjects)
-    text = _guidance(root).read_text()
+    text = _guidance(root).read_text(encoding="utf-8")
     assert text.startswith(BEGIN)
     assert text.endswith(f"{END}\n")
     assert "Subject: finance (confirmed), strictness standard." in text
@@ -66,7 +66,7 @@ def test_the_block_names_what_is_active_with_checksums_and_how_to_read_it(projec
 def test_the_block_of_a_subject_that_may_not_act_says_what_is_not_available(project: Case) -> None:
     root, subjects = project
     apply_action("confirm", root, "accounting", catalogue=subjects)
-    text = _guidance(root).read_text()
+    text = _guidance(root).read_text(encoding="utf-8")
     assert "Not available here: overlay and skill of accounting, whose state is lens_only." in text
     assert "SKILL.md" not in text
 
@@ -75,7 +75,7 @@ def test_reset_leaves_a_block_that_says_that_nothing_is_in_force(project: Case) 
     root, subjects = project
     apply_action("lock", root, "finance", catalogue=subjects)
     apply_action("reset", root, catalogue=subjects)
-    assert "none is in force" in _guidance(root).read_text()
+    assert "none is in force" in _guidance(root).read_text(encoding="utf-8")
     assert subject_status(root, catalogue=subjects).guidance == "current"
 
 
@@ -133,7 +133,7 @@ def test_broken_markers_are_refused_with_the_line_and_a_fix(project: Case, code:
     root, subjects = project
     apply_action("confirm", root, "finance", catalogue=subjects)
     text, line, message = BROKEN[code]
-    _guidance(root).write_text(text)
+    _guidance(root).write_text(text, encoding="utf-8")
     before = state_files(root)
     for attempt in (
         lambda: apply_action("lock", root, "finance", catalogue=subjects),
@@ -153,14 +153,14 @@ def test_broken_markers_are_refused_with_the_line_and_a_fix(project: Case, code:
     apply_action("dismiss", root, "economics", catalogue=subjects)
     apply_action("reset", root, catalogue=subjects)
     assert subject_status(root, catalogue=subjects).guidance == "none"
-    assert [path.read_text() for path in _guidance(root).parent.glob("*.corrupt-*")] == [text]
+    assert [path.read_text(encoding="utf-8") for path in _guidance(root).parent.glob("*.corrupt-*")] == [text]
 
 
 def test_a_changed_package_makes_the_block_stale_until_it_is_applied(project: Case) -> None:
     root, subjects = project
     apply_action("confirm", root, "finance", catalogue=subjects)
     assert guidance_report(root, catalogue=subjects).diff == ""
-    (subjects.subjects[1].root / "skills/s/SKILL.md").write_text("a newer skill")
+    (subjects.subjects[1].root / "skills/s/SKILL.md").write_text("a newer skill", encoding="utf-8")
     report = guidance_report(root, catalogue=subjects)
     assert report.status == "stale"
     assert report.problems[0].code == "stale"
@@ -178,7 +178,7 @@ def test_guidance_apply_makes_a_block_on_request_only(project: Case) -> None:
     assert apply_guidance(root, catalogue=subjects, dry_run=True).after.guidance == "current"
     assert not list(root.iterdir())
     apply_guidance(root, catalogue=subjects)
-    assert "none is in force" in _guidance(root).read_text()
+    assert "none is in force" in _guidance(root).read_text(encoding="utf-8")
 
 
 def test_the_block_never_exceeds_four_kilobytes(tmp_path: Path) -> None:
@@ -203,9 +203,9 @@ def test_a_resource_that_leaves_its_package_is_not_referred_to(project: Case) ->
     skill = subjects.subjects[1].root / "skills/s/SKILL.md"
     skill.unlink()
     skill.symlink_to(root.parent / "elsewhere")
-    (root.parent / "elsewhere").write_text("x")
+    (root.parent / "elsewhere").write_text("x", encoding="utf-8")
     apply_action("confirm", root, "finance", catalogue=subjects)
-    assert "Not available here: skill finance of finance." in _guidance(root).read_text()
+    assert "Not available here: skill finance of finance." in _guidance(root).read_text(encoding="utf-8")
 
 
 @given(st.binary(max_size=80), st.booleans())
@@ -225,7 +225,7 @@ def test_property_putting_the_block_in_and_taking_it_out_is_exact(text: bytes, t
 def test_dismissing_does_not_touch_the_guidance(project: Case) -> None:
     root, subjects = project
     apply_action("confirm", root, "finance", catalogue=subjects, store=make_store(root))
-    (subjects.subjects[1].root / "skills/s/SKILL.md").write_text("a newer skill")
+    (subjects.subjects[1].root / "skills/s/SKILL.md").write_text("a newer skill", encoding="utf-8")
     before = _guidance(root).read_bytes()
     apply_action("dismiss", root, "economics", catalogue=subjects, store=make_store(root))
     assert _guidance(root).read_bytes() == before

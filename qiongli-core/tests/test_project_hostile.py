@@ -205,11 +205,11 @@ def test_a_pipe_or_a_folder_in_place_of_a_file_is_an_error_that_does_not_wait(
 
 
 def test_a_state_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / ".qiongli").write_text("mine")
+    (tmp_path / ".qiongli").write_text("mine", encoding="utf-8")
     with pytest.raises(EnvironmentBrokenError) as raised:
         subject_status(tmp_path, catalogue=Catalogue())
     assert raised.value.code == "state_unreadable"
-    assert (tmp_path / ".qiongli").read_text() == "mine"
+    assert (tmp_path / ".qiongli").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize(
@@ -283,14 +283,14 @@ def test_a_forged_intent_reaches_nothing_outside_the_state_folder(
     project: tuple[Path, Catalogue], intent: bytes
 ) -> None:
     root, subjects = project
-    (root / "kept").write_text("mine")
+    (root / "kept").write_text("mine", encoding="utf-8")
     (root / ".qiongli/.staging/intent.json").write_bytes(intent)
-    (root / ".qiongli/.staging/x").write_text("evil")
+    (root / ".qiongli/.staging/x").write_text("evil", encoding="utf-8")
     outside = {path for path in root.parent.rglob("*") if ".qiongli" not in path.parts}
     assert subject_status(root, catalogue=subjects).active_subject == "finance"
     assert apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root)).after.locked
     assert {path for path in root.parent.rglob("*") if ".qiongli" not in path.parts} == outside
-    assert (root / "kept").read_text() == "mine"
+    assert (root / "kept").read_text(encoding="utf-8") == "mine"
     assert any(path.name.startswith("intent.json.corrupt-") for path in (root / ".qiongli").iterdir())
 
 
@@ -298,7 +298,7 @@ def test_stray_files_of_a_crash_are_swept_by_the_next_writer(project: tuple[Path
     root, subjects = project
     staging = root / ".qiongli/.staging"
     (staging / "left/deeper").mkdir(parents=True)
-    (staging / "left/deeper/file").write_text("x")
+    (staging / "left/deeper/file").write_text("x", encoding="utf-8")
     (staging / "link").symlink_to(root.parent)
     apply_action("dismiss", root, "finance", catalogue=subjects, store=make_store(root))
     assert not list(staging.iterdir())
@@ -335,7 +335,7 @@ def test_unknown_keys_of_the_memory_survive(project: tuple[Path, Catalogue]) -> 
     content = json.loads(memory.read_bytes())
     content |= {"schema_version": "1.3", "mine": {"a": [1]}}
     content["suggestions"] = {"finance": {"suggestion_count": 1, "fingerprints": ["a"], "note": "mine"}}
-    memory.write_text(json.dumps(content))
+    memory.write_text(json.dumps(content), encoding="utf-8")
     record_refinement(root, suggestion("finance", "b"), store=make_store(root))
     apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root))
     written = json.loads(memory.read_bytes())

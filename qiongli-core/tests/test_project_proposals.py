@@ -142,7 +142,7 @@ def test_a_proposal_that_was_changed_is_void(case: Case, key: str, value: object
     path = case.root / f".qiongli/proposals/{proposal}.json"
     content = json.loads(path.read_bytes())
     content[key] = value
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
     assert case.refuses(proposal) == "proposal_malformed"
 
 
@@ -162,7 +162,7 @@ def test_only_ids_of_this_project_are_looked_for(case: Case, identifier: str) ->
 def test_a_file_that_is_no_proposal_is_malformed_and_not_listed(case: Case, content: str) -> None:
     case.proposes("confirm", "finance")
     identifier = "p-" + "0" * 24
-    (case.root / f".qiongli/proposals/{identifier}.json").write_text(content)
+    (case.root / f".qiongli/proposals/{identifier}.json").write_text(content, encoding="utf-8")
     with pytest.raises(StateCorruptError):
         case.applies(identifier)
     assert len(list_proposals(open_project(case.root))) == 1
@@ -188,7 +188,7 @@ def test_settings_can_be_proposed(case: Case) -> None:
 
 def test_reset_can_be_proposed_for_a_broken_project(case: Case) -> None:
     case.does("confirm", "finance")
-    (case.root / ".qiongli" / MANIFEST).write_text("[")
+    (case.root / ".qiongli" / MANIFEST).write_text("[", encoding="utf-8")
     proposal = case.proposes("reset")
     assert case.applies(proposal).after.subject_mode == "auto"
 
@@ -275,7 +275,7 @@ def test_undo_takes_a_lock_off_and_puts_it_on_again(case: Case) -> None:
 
 def test_what_a_reset_put_aside_is_not_brought_back(case: Case) -> None:
     case.does("confirm", "finance")
-    (case.root / ".qiongli" / MANIFEST).write_text("[")
+    (case.root / ".qiongli" / MANIFEST).write_text("[", encoding="utf-8")
     case.does("reset")
     with pytest.raises(StateRefusedError):
         case.undoes()
@@ -298,7 +298,7 @@ def test_an_undo_list_that_was_tampered_with_is_never_a_traceback(case: Case, ke
     memory = case.root / ".qiongli/trace/subject_evidence.json"
     content = json.loads(memory.read_bytes())
     content["undo"][-1][key] = value
-    memory.write_text(json.dumps(content))
+    memory.write_text(json.dumps(content), encoding="utf-8")
     with suppress(QiongliError):
         case.undoes()
     assert subject_status(case.root, catalogue=case.subjects).active_subject in ("auto", "finance")

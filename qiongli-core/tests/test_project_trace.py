@@ -178,7 +178,7 @@ def test_ten_thousand_events_are_kept_and_the_oldest_go_first(root: Path, subjec
     events = [
         {"event": "dismiss", "subject": "finance", "revision": number} for number in range(1, RETAINED_EVENTS + 1)
     ]
-    memory.write_text(json.dumps({"revision": RETAINED_EVENTS, "lifecycle_events": events}))
+    memory.write_text(json.dumps({"revision": RETAINED_EVENTS, "lifecycle_events": events}), encoding="utf-8")
     apply_action("confirm", root, "finance", catalogue=subjects)
     kept = read_memory(root)[0].lifecycle_events
     assert len(kept) == RETAINED_EVENTS
@@ -292,7 +292,7 @@ def test_only_the_last_sessions_are_kept(root: Path) -> None:
 )
 def test_a_malformed_session_is_as_good_as_none(root: Path, content: str) -> None:
     (root / ".qiongli/trace").mkdir(parents=True)
-    (root / ".qiongli/trace/session.json").write_text(content)
+    (root / ".qiongli/trace/session.json").write_text(content, encoding="utf-8")
     assert read_project(root, session="s").session is None
 
 

@@ -69,7 +69,7 @@ def researcher(tmp_path: Path) -> Researcher:
 def test_subject_lifecycle_status_reads_manifest_and_memory(researcher: Researcher) -> None:
     (researcher.root / ".qiongli/trace").mkdir(parents=True)
     (researcher.root / ".qiongli/guidance_manifest.yaml").write_text(
-        "active_subject: economics\nsubject_mode: locked\nmethod_lenses: [finance-lens]\n"
+        "active_subject: economics\nsubject_mode: locked\nmethod_lenses: [finance-lens]\n", encoding="utf-8"
     )
     (researcher.root / ".qiongli/trace/subject_evidence.json").write_text(
         json.dumps(
@@ -79,7 +79,8 @@ def test_subject_lifecycle_status_reads_manifest_and_memory(researcher: Research
                 "dismissed_subjects": {"accounting": {"dismissal_count": 1, "last_suggestion_count": 0}},
                 "suggestions": {"finance": {"suggestion_count": 2, "last_confidence": 0.85}},
             }
-        )
+        ),
+        encoding="utf-8",
     )
     packet = researcher.status().to_packet()
     assert packet["active_subject"] == "economics"
@@ -347,7 +348,7 @@ def test_confirm_dismiss_and_lock_need_a_subject_and_the_others_take_none(resear
 )
 def test_manifest_errors_are_structured_and_leave_everything_as_it_was(researcher: Researcher, content: str) -> None:
     researcher.is_suggested("finance", "one task")
-    (researcher.root / ".qiongli/guidance_manifest.yaml").write_text(content)
+    (researcher.root / ".qiongli/guidance_manifest.yaml").write_text(content, encoding="utf-8")
     before = state_files(researcher.root)
     for attempt in (
         researcher.status,
@@ -364,7 +365,7 @@ def test_manifest_errors_are_structured_and_leave_everything_as_it_was(researche
     # Reset repairs it, and keeps what was there.
     assert researcher.does("reset").after.subject_mode == "auto"
     copies = list((researcher.root / ".qiongli").glob("guidance_manifest.yaml.*"))
-    assert [copy.read_text() for copy in copies] == [content]
+    assert [copy.read_text(encoding="utf-8") for copy in copies] == [content]
     assert (
         state_files(researcher.root).items() >= {name: data for name, data in before.items() if "runs" in name}.items()
     )
@@ -406,7 +407,7 @@ def test_a_decided_subject_whose_package_is_gone_or_blocked_is_a_warning_and_sta
 
 @pytest.mark.parametrize("action", ["status", "confirm", "reset"])
 def test_a_missing_folder_or_a_file_is_an_error_and_creates_nothing(tmp_path: Path, action: str) -> None:
-    (tmp_path / "file").write_text("text")
+    (tmp_path / "file").write_text("text", encoding="utf-8")
     for name, code in (("missing", "folder_not_found"), ("file", "not_a_folder"), ("file/below", "folder_not_found")):
         root = tmp_path / name
         if action == "status":
@@ -481,5 +482,5 @@ def test_reading_imports_neither_ruamel_nor_a_yaml_parser_nor_filelock(researche
         f"print(subject_status(Path({str(researcher.root)!r}), catalogue=Catalogue()).active_subject); "
         "print(sorted({'ruamel.yaml', 'yaml', 'filelock', 'cattrs', 'asyncio', 'typer'} & set(sys.modules)))"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
     assert result.stdout.split("\n")[:2] == ["finance", "[]"]

@@ -28,7 +28,8 @@ def test_pytest_offers_the_fixtures_wherever_core_is_installed(tmp_path: Path) -
     (tmp_path / "test_it.py").write_text(
         "def test_it(fake_distributions):\n"
         "    fake_distributions.add_subject('law', code='raise SystemExit')\n"
-        "    assert [row.subject for row in fake_distributions.discover().listings] == ['law']\n"
+        "    assert [row.subject for row in fake_distributions.discover().listings] == ['law']\n",
+        encoding="utf-8",
     )
     arguments = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(tmp_path)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

@@ -27,6 +27,7 @@ def main() -> None:
             capture_output=True,
             text=True,
             check=False,
+            encoding="utf-8",
         )
         if installed.returncode:
             print("SKIPPED: the client cannot be installed here:", installed.stderr.strip().splitlines()[-1:])
@@ -52,7 +53,7 @@ def main() -> None:
 def call(command: list[str]) -> str:
     """Run the client once, and end with what it said when it fails."""
     done = subprocess.run(
-        [*command, "--format", "json", "-q"], capture_output=True, text=True, check=False, timeout=120
+        [*command, "--format", "json", "-q"], capture_output=True, text=True, check=False, timeout=120, encoding="utf-8"
     )
     if done.returncode:
         sys.exit(f"exit {done.returncode}: {done.stdout[-600:]}{done.stderr[-600:]}")

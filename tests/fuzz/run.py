@@ -150,7 +150,7 @@ def broken_contracts(seed: int, folder: str) -> None:
 def elsewhere(seed: int, hash_seed: str, locale: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "LC_ALL": locale}
     command = [sys.executable, __file__, "--one", str(seed)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, encoding="utf-8")
 
 
 def main() -> None:
