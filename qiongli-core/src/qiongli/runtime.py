@@ -116,11 +116,19 @@ class Router:
         answers: Mapping[str, str] | None = None,
         record: bool = False,
     ) -> RefinementPacket:
-        """Answer for one task; with `record`, write the run to the project's memory and trace."""
+        """Answer for one task; with `record`, write the run to the project's memory and trace.
+
+        When runs are recorded, each task is answered with the memory that the one before it left.
+        """
+        memory = self.memory
+        if record and self.cwd is not None:
+            from qiongli.project import read_project
+
+            memory = read_project(self.cwd).memory
         packet = _infer(
             task,
             manifest_state=self.manifest_state,
-            memory=self.memory,
+            memory=memory,
             session=self.session,
             runtime=self.runtime,
             answers=answers,
@@ -131,7 +139,7 @@ class Router:
         if record and self.cwd is not None:
             from qiongli.project import record_refinement
 
-            record_refinement(self.cwd, packet)
+            record_refinement(self.cwd, packet, task_packet={"text": task} if isinstance(task, str) else task)
         return packet
 
 

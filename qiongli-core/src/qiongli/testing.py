@@ -11,6 +11,7 @@ nothing of Qiongli: a test that uses no fixture pays nothing.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -204,6 +205,8 @@ class FakeDistributions:
         """
         from qiongli.plugins import discover
 
+        # What was written a moment ago must be found by the import that a test may do next.
+        importlib.invalidate_caches()
         with imports_nothing_from(self.folder):
             return discover(environment=environment or {}, policy=policy, verifier=verifier, paths=[str(self.folder)])
 
