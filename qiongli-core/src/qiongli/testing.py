@@ -245,6 +245,9 @@ def fake_distributions(
     fake = FakeDistributions(tmp_path / "site")
     fake.folder.mkdir()
     monkeypatch.syspath_prepend(str(fake.folder))
+    # A package of the same name that another test imported would be taken for this one's.
+    for name in [name for name in sys.modules if name.partition(".")[0].startswith("fake_subject_")]:
+        del sys.modules[name]
     before = set(sys.modules)
     with searching([str(fake.folder)]):
         yield fake
