@@ -103,7 +103,7 @@ class TestHooksOfSubjects:
     def mark(self, fake_distributions: FakeDistributions, tmp_path: Path) -> Path:
         """A subject whose import writes a file, and that file; its record is taken to be there by core's policy."""
         written = tmp_path / "written"
-        code = f"open({str(written)!r}, 'a').close()\n"
+        code = f"open({str(written)!r}, 'a', encoding='utf-8').close()\n"
         contract = example_contract("economics", status="runtime_enabled", hooks="checks.hooks")
         hooks = HEAD + GOOD.format(name="economics")
         fake_distributions.add_subject(

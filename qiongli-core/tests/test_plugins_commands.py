@@ -263,7 +263,7 @@ def test_recovery_commands_run_no_foreign_code(
     fake_distributions: FakeDistributions, tmp_path: Path, arguments: list[str]
 ) -> None:
     mark = tmp_path / "written"
-    code = f"open({str(mark)!r}, 'a').close()\nraise SystemExit(13)\n"
+    code = f"open({str(mark)!r}, 'a', encoding='utf-8').close()\nraise SystemExit(13)\n"
     fake_distributions.add_subject("law", code=code)
     (fake_distributions.folder / "saboteur.py").write_text(code, encoding="utf-8")
     fake_distributions.add(
@@ -292,7 +292,7 @@ def test_no_command_runs_the_code_of_a_subject_that_nobody_allowed(
     fake_distributions: FakeDistributions, tmp_path: Path, arguments: list[str]
 ) -> None:
     mark = tmp_path / "written"
-    code = f"open({str(mark)!r}, 'a').close()\n"
+    code = f"open({str(mark)!r}, 'a', encoding='utf-8').close()\n"
     text = example_contract("law", status="runtime_enabled", hooks="hooks")
     files = {"runtime-subject.yaml": text, "hooks.py": code}
     fake_distributions.add_subject("law", status="runtime_enabled", code=code, files=files)
@@ -360,7 +360,7 @@ class TestStrictListing:
 
 def test_validating_a_package_runs_none_of_its_code(fake_distributions: FakeDistributions, tmp_path: Path) -> None:
     mark = tmp_path / "written"
-    root = fake_distributions.add_subject("law", code=f"open({str(mark)!r}, 'a').close()\n")
+    root = fake_distributions.add_subject("law", code=f"open({str(mark)!r}, 'a', encoding='utf-8').close()\n")
     result = process(fake_distributions, "contract", "validate", str(root))
     assert result.returncode == 0, result.stdout + result.stderr
     assert not mark.exists()
