@@ -46,6 +46,7 @@ class TestWhatItSays:
     def test_the_state_of_each_subject_and_how_to_change_it(self, fake_distributions: FakeDistributions) -> None:
         fake_distributions.add_subject("law")
         fake_distributions.add_subject("economics", status="runtime_enabled", distribution="qiongli-subject-economics")
+        fake_distributions.admit("economics")
         found = findings(examine(), "subject")
         assert found == [
             (

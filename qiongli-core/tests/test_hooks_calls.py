@@ -101,7 +101,7 @@ class TestHooksOfSubjects:
 
     @pytest.fixture
     def mark(self, fake_distributions: FakeDistributions, tmp_path: Path) -> Path:
-        """A subject whose import writes a file, and that file; its record is taken to be there by core's policy."""
+        """A subject whose import writes a file, and that file; the subject has a record that holds."""
         written = tmp_path / "written"
         code = f"open({str(written)!r}, 'a', encoding='utf-8').close()\n"
         contract = example_contract("economics", status="runtime_enabled", hooks="checks.hooks")
@@ -113,6 +113,7 @@ class TestHooksOfSubjects:
             code=code,
             files={"runtime-subject.yaml": contract, "checks/__init__.py": "", "checks/hooks.py": hooks},
         )
+        fake_distributions.admit("economics")
         return written
 
     def loaded(self, fake: FakeDistributions, policy: Policy, **environment: str) -> HookCaller | None:

@@ -65,9 +65,10 @@ def enabled(fake: FakeDistributions, slug: str, *, record: bool = True) -> Path:
 
 
 def core(fake: FakeDistributions) -> None:
-    """Add stand-ins for core's own two subjects, in their own distributions."""
+    """Add stand-ins for core's own two subjects, in their own distributions, which act."""
     for slug, distribution in CORE_SUBJECTS.items():
         fake.add_subject(slug, status="runtime_enabled", distribution=distribution)
+    fake.admit(*CORE_SUBJECTS)
 
 
 class Verifier:
@@ -298,22 +299,11 @@ class TestActivationRecord:
         assert len(verifier.asked) == 2
 
 
-class TestDevelopmentPolicy:
-    def test_exactly_economics_and_finance_of_their_own_distributions_act_without_a_record(
-        self, fake_distributions: FakeDistributions
-    ) -> None:
-        core(fake_distributions)
-        fake_distributions.add_subject("law", status="runtime_enabled", distribution="qiongli-subject-law")
-        catalogue = fake_distributions.discover()
-        assert [state(catalogue, slug)[0] for slug in ("economics", "finance", "law")] == [
-            "active",
-            "active",
-            "lens_only",
-        ]
-
-    def test_another_distribution_with_their_slug_does_not(self, fake_distributions: FakeDistributions) -> None:
-        fake_distributions.add_subject("economics", status="runtime_enabled", distribution="forged-economics")
-        assert state(fake_distributions.discover(), "economics") == ("lens_only", ["no_record"])
+class TestCoresOwnSubjects:
+    @pytest.mark.parametrize("slug", CORE_SUBJECTS)
+    def test_they_need_a_record_like_any_other(self, fake_distributions: FakeDistributions, slug: str) -> None:
+        fake_distributions.add_subject(slug, status="runtime_enabled", distribution=CORE_SUBJECTS[slug])
+        assert state(fake_distributions.discover(verifier=Verifier()), slug) == ("lens_only", ["no_record"])
 
     def test_a_record_of_theirs_must_hold_like_any_other(self, fake_distributions: FakeDistributions) -> None:
         core(fake_distributions)
@@ -329,11 +319,13 @@ class TestResources:
     ) -> None:
         core(fake_distributions)
         (fake_distributions.folder / "fake_subject_economics" / path).unlink()
+        fake_distributions.admit(*CORE_SUBJECTS)
         assert state(fake_distributions.discover(), "economics") == ("lens_only", ["resource_missing"])
 
     def test_a_missing_pack_disables_its_lens_and_nothing_else(self, fake_distributions: FakeDistributions) -> None:
         core(fake_distributions)
         (fake_distributions.folder / "fake_subject_economics" / "method-packs" / "example.yaml").unlink()
+        fake_distributions.admit(*CORE_SUBJECTS)
         catalogue = fake_distributions.discover()
         assert state(catalogue, "economics") == ("active", [])
         assert found(catalogue, "economics").available_lenses == frozenset()

@@ -1,4 +1,4 @@
-"""Activation records, cached verdicts on them, and the development policy that stands in until there are records."""
+"""Activation records, and the verdicts on them that a machine keeps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qiongli.records.gate import ActivationRecord
 
 __all__ = [
-    "GRANDFATHERED",
     "POLICY_VERSION",
     "RECORD_FILE",
     "StoredRecord",
@@ -29,7 +28,6 @@ __all__ = [
     "changed_files",
     "content_digest",
     "core_digest",
-    "grandfathered",
     "read_record",
     "read_verdict",
     "remove_record",
@@ -40,12 +38,6 @@ __all__ = [
 
 #: Version of the gate's rules; a record that was made under other rules does not hold here.
 POLICY_VERSION: Final = 1
-
-#: Exactly these are active without a record, each from its own distribution only, until they have records.
-GRANDFATHERED: Final[dict[str, str]] = {
-    "economics": "qiongli-subject-economics",
-    "finance": "qiongli-subject-finance",
-}
 
 _MAXIMUM_RECORD: Final = 4_194_304
 _VERDICT_FORM: Final = 1
@@ -72,11 +64,6 @@ class StoredRecord:
 
     record: ActivationRecord
     digest: str
-
-
-def grandfathered(subject: str, distribution: str) -> bool:
-    """Whether the development policy lets the subject of that distribution (canonical name) act without a record."""
-    return GRANDFATHERED.get(subject) == distribution
 
 
 def read_record(root: Path) -> StoredRecord | None:

@@ -11,7 +11,6 @@ from qiongli.gate.record import (
     Verdict,
     changed_files,
     content_digest,
-    grandfathered,
     read_record,
     read_verdict,
     verdict_key,
@@ -41,8 +40,6 @@ def judge_record(
     except ContractError as error:
         return _no("record_malformed", f"{error.place}: {error.message}", _promote(slug))
     if stored is None:
-        if grandfathered(slug, distribution):
-            return Verdict(True)
         return _no("no_record", "it has no activation record", f"Run: qiongli gate check {slug}")
     record = stored.record
     if record.subject != slug or canonical(record.distribution) != distribution:
