@@ -12,6 +12,7 @@ import attrs
 import pytest
 from gate_cases import TOPICS, pack, write_pack, write_package
 
+from qiongli.cli import run
 from qiongli.contract import load_contract
 from qiongli.evaluation.catalogue import as_subject
 from qiongli.gate.check import check_subject
@@ -229,6 +230,25 @@ class TestTampering:
     def test_the_others_stay(self, site: FakeDistributions, tamper: Callable[[Path], None], code: str) -> None:
         tamper(root_of(site))
         assert state(seen(site), PEER) == ("active", []), code
+
+
+def test_the_command_line_and_doctor_say_the_same(
+    site: FakeDistributions, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a first run, nothing kept: a forged record of one subject, a changed byte in the other."""
+    _forged(root_of(site))
+    edit(root_of(site, PEER) / "overlays" / f"{PEER}.yaml", "Do it well.", "Do it wall.")
+    monkeypatch.syspath_prepend(str(site.folder))
+    expected = {WORD: ["record_does_not_hold"], PEER: ["record_outdated"]}
+    for command, field in ((["doctor", "--json"], "subjects"), (["subject", "list", "--json"], "subjects")):
+        run(command)
+        rows = json.loads(capsys.readouterr().out)[field]
+        said = {row["subject"]: [reason["code"] for reason in row["reasons"]] for row in rows}
+        assert {word: said[word] for word in expected} == expected, command
+    run(["gate", "verify", WORD, PEER, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["holds"] is False
+    assert f"overlays/{PEER}.yaml" in found["subjects"][0]["reasons"][0]["message"]
 
 
 class TestKillSwitch:

@@ -51,6 +51,15 @@ class TestSources:
         subject = source_of(tree).subject
         assert (subject.listing.distribution, subject.listing.version) == (f"qiongli-subject-{WORD}", "1.0")
 
+    def test_an_installed_slug_outranks_a_folder_of_that_name(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root = write_package(tmp_path / "installed", WORD)
+        (tmp_path / WORD).mkdir()
+        monkeypatch.chdir(tmp_path)
+        catalogue = Catalogue((as_subject(load_contract(root), root),))
+        assert find_source(WORD, catalogue).subject.root == root
+
     def test_a_folder_without_a_contract_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(InputError) as missing:
             find_source(str(tmp_path), Catalogue())

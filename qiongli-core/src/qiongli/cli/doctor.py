@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -19,6 +20,11 @@ def doctor(
     """Examine the installation and say how to mend it; exit 4 when core itself cannot work."""
     from qiongli.plugins.diagnosis import examine
 
+    with suppress(Exception):
+        # Records that this machine has not seen are verified first; doctor itself runs where nothing else does.
+        from qiongli.gate.admission import installed_catalogue
+
+        installed_catalogue()
     diagnosis = examine()
     lines = [
         f"qiongli {diagnosis.core_version} on Python {diagnosis.interpreter.version}",

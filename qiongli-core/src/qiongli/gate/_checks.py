@@ -129,7 +129,7 @@ def examples(measured: Measured) -> Finding:
 
 
 def fixtures(measured: Measured) -> Finding:
-    """Every fixture can be read, names known subjects and lenses, and none that was once measured is missing."""
+    """Every fixture can be read and run, and none that was once measured is missing."""
     pack = measured.pack
     missing = tuple(f"case missing since the record: {name}" for name in pack.missing)
     faults = tuple(str(problem) for problem in pack.problems)

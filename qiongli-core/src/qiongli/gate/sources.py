@@ -35,11 +35,12 @@ def find_source(argument: str, catalogue: Catalogue) -> Source:
     or `InputError`.
     """
     path = Path(argument)
-    if not _looks_like_path(argument, path):
-        subject = catalogue.get(argument)
-        if subject is None:
-            raise _unknown(argument, catalogue)
+    # An installed slug means the subject, whatever folder of the same name stands here.
+    subject = catalogue.get(argument)
+    if subject is not None:
         return Source(subject, _peers(subject, catalogue), _refusal(subject))
+    if not _looks_like_path(argument, path):
+        raise _unknown(argument, catalogue)
     root = package_root(path)
     contract = load_contract(root / CONTRACT_FILE)
     installed = catalogue.get(contract.subject)
