@@ -21,6 +21,7 @@ from qiongli.gate.promotion import make_record
 from qiongli.gate.record import RECORD_FILE, write_record
 from qiongli.gate.verification import GateVerifier
 from qiongli.plugins import discover
+from qiongli.plugins._distributions import searching
 from qiongli.plugins.catalogue import Catalogue
 from qiongli.plugins.policy import Policy
 from qiongli.records.gate import ActivationRecord
@@ -232,20 +233,18 @@ class TestTampering:
         assert state(seen(site), PEER) == ("active", []), code
 
 
-def test_the_command_line_and_doctor_say_the_same(
-    site: FakeDistributions, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_and_doctor_say_the_same(site: FakeDistributions, capsys: pytest.CaptureFixture[str]) -> None:
     """On a first run, nothing kept: a forged record of one subject, a changed byte in the other."""
     _forged(root_of(site))
     edit(root_of(site, PEER) / "overlays" / f"{PEER}.yaml", "Do it well.", "Do it wall.")
-    monkeypatch.syspath_prepend(str(site.folder))
     expected = {WORD: ["record_does_not_hold"], PEER: ["record_outdated"]}
-    for command, field in ((["doctor", "--json"], "subjects"), (["subject", "list", "--json"], "subjects")):
-        run(command)
-        rows = json.loads(capsys.readouterr().out)[field]
-        said = {row["subject"]: [reason["code"] for reason in row["reasons"]] for row in rows}
-        assert {word: said[word] for word in expected} == expected, command
-    run(["gate", "verify", WORD, PEER, "--json"])
+    with searching([str(site.folder)]):
+        for command in (["doctor", "--json"], ["subject", "list", "--json"]):
+            run(command)
+            rows = json.loads(capsys.readouterr().out)["subjects"]
+            said = {row["subject"]: [reason["code"] for reason in row["reasons"]] for row in rows}
+            assert said == expected, command
+        assert run(["gate", "verify", WORD, PEER, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["holds"] is False
     assert f"overlays/{PEER}.yaml" in found["subjects"][0]["reasons"][0]["message"]
