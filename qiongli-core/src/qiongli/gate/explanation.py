@@ -8,7 +8,7 @@ import attrs
 
 from qiongli.errors import ContractError, UnknownSubjectError
 from qiongli.folders import cache_folder
-from qiongli.gate.admission import installed_catalogue
+from qiongli.gate import admission
 from qiongli.gate.check import check_subject
 from qiongli.gate.digest import content_digest
 from qiongli.gate.promotion import PROMOTED
@@ -72,7 +72,7 @@ def verify_installed(slugs: Sequence[str] = ()) -> Verification:
     Raises `UnknownSubjectError` for a slug that nobody installed.
     """
     forget_verdicts()
-    catalogue = installed_catalogue()
+    catalogue = admission.installed_catalogue()
     known = {row.subject for row in catalogue.listings if row.subject}
     for slug in slugs:
         if slug not in known:
