@@ -221,7 +221,7 @@ class TestGate:
         assert "FAIL  fixture_categories" in output
 
     def test_nothing_to_verify(self, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("qiongli.gate.explanation.installed_catalogue", lambda **_: Catalogue())
+        monkeypatch.setattr("qiongli.gate.admission.installed_catalogue", lambda **_: Catalogue())
         assert parsed(said, "gate", "verify") == {"holds": True, "subjects": [], "schema_version": "1.0"}
         assert parsed(said, "gate", "verify", "nope", code=2)["error"]["code"] == "unknown_subject"
 
