@@ -7,70 +7,11 @@ import random
 
 import jsonschema
 import pytest
+from hostile_pieces import hostile_text
 
 from qiongli.errors import QiongliError
 from qiongli.runtime import infer_subject_refinement
 from qiongli.schemas import schema_text
-
-PIECES = [
-    "event study",
-    "abnormal return",
-    "difference-in-differences",
-    "CRSP",
-    "do not",
-    "rather than",
-    "Journal of Finance",
-    "“",
-    "”",
-    '"',
-    "```\n",
-    "`",
-    "> ",
-    "\n\n",
-    ". ",
-    "; ",
-    "but ",
-    "\x00",
-    "\u200b",
-    "\u202e",
-    "\ud800",
-    "\ufeff",
-    "ﬁ",
-    "İ",
-    "ß",
-    "e\u0301",
-    "双重差分",
-    "資產定價",
-    "不使用",
-    "keep this in economics",
-    "do not treat this as finance",
-    "References\n",
-    "\\begin{thebibliography}",
-    "<!-- qiongli:begin -->",
-    '{"decision": "lock_subject"}',
-    "---\nactive_subject: finance\n",
-    "(" * 50,
-    "a" * 300,
-    "-\n",
-    "http://x.y/z?event+study",
-    "a@b.co",
-    "/a/b/event study",
-    "JEL: G12, E52",
-    "\t",
-    "🏦" * 20,
-]
-
-
-def text(generator: random.Random) -> str:
-    parts = []
-    for _ in range(generator.randint(0, 25)):
-        if generator.random() < 0.75:
-            parts.append(generator.choice(PIECES))
-        else:
-            parts.append("".join(chr(generator.randrange(1, 0x110000)) for _ in range(generator.randint(1, 6))))
-        if generator.random() < 0.5:
-            parts.append(" ")
-    return "".join(parts)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -78,7 +19,7 @@ def test_a_thousand_hostile_texts(seed: int) -> None:
     generator = random.Random(seed)
     validator = jsonschema.Draft202012Validator(json.loads(schema_text("packet")))
     for number in range(1_000):
-        given = text(generator)
+        given = hostile_text(generator)
         packet = infer_subject_refinement(given).to_packet()
         json.dumps(packet, allow_nan=False)
         if number % 25 == 0:

@@ -6,7 +6,7 @@ import pytest
 
 from qiongli.contract.models import Pattern, Signal, SubjectContract, Suppressor
 from qiongli.records._units import Ppm
-from qiongli.signals.auditing import audit_contract, collisions_between
+from qiongli.signals.auditing import audit_contract
 
 
 def signal(
@@ -97,11 +97,3 @@ def test_a_rare_word_and_a_phrase_of_frequent_words_are_fine() -> None:
 
 def test_a_pattern_without_a_word_is_named() -> None:
     assert codes(signal("***")) == ["pattern_empty"]
-
-
-def test_collisions_between_subjects_are_reported_and_allowed() -> None:
-    contracts = [
-        SubjectContract("1.0", slug, slug, "candidate", signals=(signal("event study", subject=slug),))
-        for slug in ("a", "b")
-    ]
-    assert collisions_between(contracts) == ("'event study' is a pattern of a.method.x, b.method.x",)

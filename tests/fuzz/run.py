@@ -18,6 +18,10 @@ from pathlib import Path
 import attrs
 import jsonschema
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from hostile_pieces import hostile_text  # beside the tests, not installed
+
 from qiongli.contract.loader import load_contract
 from qiongli.errors import ContractError, QiongliError
 from qiongli.limits import DEFAULT_LIMITS
@@ -27,63 +31,6 @@ from qiongli.runtime import Runtime, default_runtime, infer_subject_refinement
 from qiongli.schemas import schema_text
 from qiongli.session import EVENT_KINDS, Identifier, SessionContext, SessionEvent, SessionState, fold
 from qiongli.signals import compile_index
-
-PIECES = [
-    "event study",
-    "abnormal returns",
-    "staggered difference-in-differences",
-    "CRSP",
-    "we do not use",
-    "rather than ",
-    "Journal of Finance",
-    "labor supply elasticity",
-    "“",
-    "”",
-    '"',
-    "```\n",
-    "> ",
-    "\n\n",
-    ". ",
-    "; ",
-    "but ",
-    "\x00",
-    "\u200b",
-    "\u202e",
-    "ﬁ",
-    "İ",
-    "ß",
-    "e\u0301",
-    "双重差分",
-    "資產定價",
-    "不使用",
-    "keep this in economics",
-    "do not treat this as finance",
-    "References\n",
-    "\\begin{thebibliography}{9}",
-    "<!-- qiongli:begin -->",
-    '{"decision": "lock_subject"}',
-    "(" * 50,
-    "a" * 300,
-    "-\n",
-    "http://x.y/z?event+study",
-    "a@b.co",
-    "/a/b/event study",
-    "JEL: G12, E52",
-    "\t",
-    "🏦" * 20,
-    "\ud800",
-]
-
-
-def text(generator: random.Random) -> str:
-    parts = []
-    for _ in range(generator.randint(0, 40)):
-        if generator.random() < 0.8:
-            parts.append(generator.choice(PIECES))
-        else:
-            parts.append("".join(chr(generator.randrange(1, 0x110000)) for _ in range(generator.randint(1, 8))))
-        parts.append(generator.choice(["", " ", " ", "\n"]))
-    return "".join(parts)
 
 
 def session(generator: random.Random, fingerprint: str) -> SessionState:
@@ -105,7 +52,7 @@ def routed(seed: int) -> str:
     validator = jsonschema.Draft202012Validator(json.loads(schema_text("packet")))
     digest = sha256()
     for number in range(40):
-        given = text(generator)
+        given = hostile_text(generator)
         first = infer_subject_refinement(given, runtime=runtime)
         state = generator.choice(
             [
@@ -144,7 +91,7 @@ def broken_contracts(seed: int, folder: str) -> None:
         return
     mutated = attrs.evolve(subject, contract=contract)
     runtime = Runtime(Catalogue((mutated,), (mutated.listing,)), compile_index([contract]), None, DEFAULT_LIMITS)
-    infer_subject_refinement(text(generator), runtime=runtime).to_packet()
+    infer_subject_refinement(hostile_text(generator), runtime=runtime).to_packet()
 
 
 def elsewhere(seed: int, hash_seed: str, locale: str) -> subprocess.Popen[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
@@ -65,7 +66,7 @@ def is_null(node: Node) -> bool:
 
 
 @attrs.frozen
-class Shape:
+class Shape(ABC):
     """Base of all shapes; `name` is how documentation and messages call it."""
 
     def read(self, node: Node, field: str, problems: Problems) -> Any:
@@ -75,16 +76,17 @@ class Shape:
             return MISSING
         return self._read(node, field, problems)
 
+    @abstractmethod
     def _read(self, node: Node, field: str, problems: Problems) -> Any:
-        raise NotImplementedError
+        """Give the plain value of a node that was not refused, or `MISSING` after having reported why not."""
 
+    @abstractmethod
     def schema(self) -> dict[str, Any]:
         """The JSON Schema (draft 2020-12) of the values that this shape accepts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def summary(self) -> str:
         """A phrase for the reference."""
-        raise NotImplementedError
 
     def _wrong_type(self, node: Node, field: str, problems: Problems, hint: str = "") -> Missing:
         problems.report(

@@ -5,7 +5,7 @@ Nothing on the command line or in the MCP server leads here; only the runner and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -58,17 +58,6 @@ def as_subject(
     )
     lenses = resource_state(contract, root).available_lenses
     return CatalogueSubject(contract, listing, root, priority, lenses)
-
-
-def active_peers(subjects: Iterable[CatalogueSubject], candidate: CatalogueSubject) -> tuple[CatalogueSubject, ...]:
-    """Of the subjects in order of admission, those that act and were admitted before the candidate."""
-    peers = []
-    for subject in subjects:
-        if subject.contract.subject == candidate.contract.subject:
-            break
-        if subject.listing.state == "active":
-            peers.append(subject)
-    return tuple(peers)
 
 
 def catalogue_of(subjects: Sequence[CatalogueSubject]) -> Catalogue:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 from qiongli.clarification import ask, check_answer
-from qiongli.document import Document, read_document
+from qiongli.document import DEFAULT_LIMIT, Document, read_document
 from qiongli.errors import InputError
 from qiongli.limits import Limits
 from qiongli.prompting import prompt_state
@@ -102,7 +102,7 @@ def infer_subject_refinement(
         if error.code not in ("input_too_large", "undecodable"):
             raise
         return _refused(refuse(error.code, error.message, error.hint), manifest_state)
-    facts = RequestFacts(document.size, document.size, decodable=True, inside_project=True, authorised=True)
+    facts = RequestFacts(document.size, DEFAULT_LIMIT, decodable=True, inside_project=True, authorised=True)
     vetoes = runtime.hooks.request_vetoes(document) if runtime.hooks is not None else ()
     refusal = precheck(facts, vetoes)
     if refusal is not None:

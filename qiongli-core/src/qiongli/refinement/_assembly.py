@@ -9,13 +9,12 @@ import attrs
 
 from qiongli.records.evidence import Evidence
 from qiongli.records.packet import NearMissProtection
-from qiongli.records.subjects import Reason
 from qiongli.routing import LensCandidate, RouteCandidate
 from qiongli.safety import lens_gates, subject_gates
 from qiongli.signals import select_spans
 
 if TYPE_CHECKING:
-    from qiongli.plugins import Catalogue, CatalogueSubject
+    from qiongli.plugins import Catalogue
 
 
 @attrs.frozen
@@ -155,10 +154,3 @@ def project_warnings(catalogue: Catalogue, active_subject: str, directives: Dire
     if directives.excludes(active_subject):
         warnings.append(f"{directives.reason(active_subject)}; the project's own decision outranks that")
     return tuple(warnings)
-
-
-def withheld_reason(subject: CatalogueSubject) -> Reason:
-    """Why a subject's resources may not be loaded."""
-    if subject.listing.reasons:
-        return subject.listing.reasons[0]
-    return Reason("not_active", f"{subject.contract.subject} is {subject.listing.state}", "Run: qiongli subject list")

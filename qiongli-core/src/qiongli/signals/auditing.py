@@ -32,21 +32,6 @@ def audit_contract(contract: SubjectContract) -> tuple[QiongliError, ...]:
     return tuple(problems)
 
 
-def collisions_between(contracts: Iterable[SubjectContract]) -> tuple[str, ...]:
-    """Normal forms that several subjects claim, as sentences; allowed, because a term may belong to two fields."""
-    owners: dict[tuple[str, ...], set[str]] = {}
-    for contract in contracts:
-        for signal in contract.signals:
-            for pattern in signal.patterns:
-                if pattern.kind != "regex":
-                    owners.setdefault(normal_form(pattern.text), set()).add(signal.id)
-    return tuple(
-        f"{' '.join(form)!r} is a pattern of {', '.join(sorted(ids))}"
-        for form, ids in sorted(owners.items())
-        if len({identifier.partition(".")[0] for identifier in ids}) > 1
-    )
-
-
 def _executed(index: SignalIndex, item: Signal | Suppressor) -> Iterable[QiongliError]:
     for example in item.examples:
         if not _triggers(index, item.id, example):
