@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
+from servers import servers
 
 from qiongli.contract.models import Pattern, Signal, SubjectContract
 from qiongli.document import read_document
@@ -136,3 +137,4 @@ if __name__ == "__main__":
     processes()
     inference()
     patterns()
+    servers(ABSTRACT[:1_200])
