@@ -21,8 +21,9 @@ from qiongli.plugins.settings import PolicyPacket
 from qiongli.records.evaluation import CorpusReport, EvaluationReport
 from qiongli.records.evidence import Evidence
 from qiongli.records.gate import ActivationRecord, GateReport
+from qiongli.records.lifecycle import ActionPacket, StatusPacket
 from qiongli.records.packet import RefinementPacket, RoutedPackets
-from qiongli.records.project import ActionPacket, EvidenceMemory, ManifestState, StatusPacket
+from qiongli.records.project import EvidenceMemory, ManifestState
 from qiongli.records.resources import ResourceActivationPlan, ResourceRef
 from qiongli.records.subjects import SubjectList
 

@@ -23,7 +23,7 @@ from qiongli.project import (
     undo_action,
 )
 from qiongli.project.store import Store
-from qiongli.records.project import ActionPacket
+from qiongli.records.lifecycle import ActionPacket
 
 MANIFEST = "guidance_manifest.yaml"
 

@@ -23,7 +23,7 @@ from qiongli.project import (
     subject_status,
 )
 from qiongli.prompting import prompt_state
-from qiongli.records.project import ActionPacket, StatusPacket
+from qiongli.records.lifecycle import ActionPacket, StatusPacket
 
 
 class Researcher:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.errors import QiongliError
 from qiongli.records._units import SCALE
 
@@ -108,8 +109,8 @@ def _count(default: int, description: str) -> Any:
     return attrs.field(default=default, metadata={"unit": "count", "description": description})
 
 
-@attrs.frozen
-class Limits:
+@attrs.frozen(repr=False)
+class Limits(Value):
     """Every number of the engine: millionths of one score, multipliers in millionths, or counts.
 
     An instance that did not come from `load_limits` or `DEFAULT_LIMITS` has not been checked; `broken_rules` does.

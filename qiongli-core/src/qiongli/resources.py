@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.contract.files import (
     DeclaredResource,
     MissingResource,
@@ -221,13 +222,14 @@ def _made(contract: SubjectContract, root: Path, declared: DeclaredResource) -> 
     )
 
 
-@attrs.frozen
-class PlanRequest:
+@attrs.frozen(repr=False)
+class PlanRequest(Value):
     """What a decision asks to be loaded.
 
     `subject` is the primary subject, None without one; `applied` is true once the project has confirmed or locked
     it. `lenses` are (subject, lens) of all lent lenses, the primary's own included. Pinned names come from the
-    project's manifest, as `name` or `subject/name`.
+    project's manifest, as `name` or `subject/name`. With `only_loadable`, what waits until the user applies the
+    subject is left out, so that it takes nothing of the budget.
     """
 
     subject: str | None = None
@@ -235,10 +237,11 @@ class PlanRequest:
     lenses: tuple[tuple[str, str], ...] = ()
     pinned_lenses: tuple[str, ...] = ()
     pinned_venues: tuple[str, ...] = ()
+    only_loadable: bool = False
 
 
-@attrs.frozen
-class _Wanted:
+@attrs.frozen(repr=False)
+class _Wanted(Value):
     """One resource that the request asks for."""
 
     subject: CatalogueSubject
@@ -346,7 +349,7 @@ def _planned(item: _Wanted, warnings: list[str]) -> PlannedResource | None:
 
 def _for_subject(catalogue: Catalogue, request: PlanRequest, warnings: list[str]) -> Iterator[_Wanted]:
     """Overlay, skill and profile of the primary subject, if it is active."""
-    if request.subject is None:
+    if request.subject is None or (request.only_loadable and not request.applied):
         return
     subject = catalogue.get(request.subject)
     if subject is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.limits import DEFAULT_LIMITS, Limits
 from qiongli.records.packet import RefinementPacket
 from qiongli.records.project import EvidenceMemory, ManifestState
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from qiongli.signals import SignalIndex
 
 
-@attrs.frozen
-class Runtime:
+@attrs.frozen(repr=False)
+class Runtime(Value):
     """Everything that an inference needs besides the task: subjects with their states, the index, hooks, limits.
 
     `hooks` is None when no plugin may run. A runtime is immutable: what is installed or allowed later needs a new one.
@@ -97,8 +98,8 @@ def infer_subject_refinement(
     )
 
 
-@attrs.frozen
-class Router:
+@attrs.frozen(repr=False)
+class Router(Value):
     """Routes tasks for one project, or for none."""
 
     runtime: Runtime

@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.records.evidence import DIMENSIONS
 from qiongli.records.packet import REFUSAL_CODES, Refusal, RefusalCode
 from qiongli.records.subjects import Reason
@@ -24,8 +25,8 @@ class Outcome(Enum):
     FAIL = "fail"
 
 
-@attrs.frozen
-class Gate:
+@attrs.frozen(repr=False)
+class Gate(Value):
     """One gate that was run for a candidate: its name, its outcome, and reasons when it did not pass."""
 
     name: str
@@ -38,16 +39,16 @@ class Gate:
         return self.outcome is Outcome.PASS
 
 
-@attrs.frozen
-class Eligibility:
+@attrs.frozen(repr=False)
+class Eligibility(Value):
     """Whether a candidate may be scored at all, and why not."""
 
     eligible: bool
     reasons: tuple[Reason, ...] = ()
 
 
-@attrs.frozen
-class RequestFacts:
+@attrs.frozen(repr=False)
+class RequestFacts(Value):
     """What the precheck may know of a request: sizes in characters and plain facts, never its text.
 
     Every fact is hostile until stated otherwise: a caller that does not know says so with the default.

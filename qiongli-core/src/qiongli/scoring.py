@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.costs import charged_cost, resource_cost
 from qiongli.limits import DEFAULT_LIMITS, Limits, bounded, bounded_signed
 from qiongli.records._units import SCALE, Ppm
@@ -21,8 +22,8 @@ from qiongli.records.packet import RouteKind, ScoreBreakdown, ScoreEntry, ScoreS
 _DIMENSION_ORDER: Final[dict[str, int]] = {name: index for index, name in enumerate(DIMENSIONS)}
 
 
-@attrs.frozen
-class Contribution:
+@attrs.frozen(repr=False)
+class Contribution(Value):
     """One piece of evidence as the composer sees it: who it is, where it counts and how much it weighs.
 
     `weight` is in millionths. There is no field that could grant or override anything.
@@ -34,8 +35,8 @@ class Contribution:
     source: str = "text"
 
 
-@attrs.frozen
-class Route:
+@attrs.frozen(repr=False)
+class Route(Value):
     """One thing that may be chosen: a subject, a lens of a subject, or a resource of a subject.
 
     `priority` breaks ties, lowest first. `prior`, `cost`, `risk` (a multiplier) and `session` are in millionths; None
@@ -55,8 +56,8 @@ class Route:
     single_dimension: bool = False
 
 
-@attrs.frozen
-class ScoredRoute:
+@attrs.frozen(repr=False)
+class ScoredRoute(Value):
     """A route with its score; `cost` is what was charged, in millionths."""
 
     route: Route
@@ -234,8 +235,8 @@ def _penalties(values: object, limits: Limits) -> tuple[list[Contribution], int]
     return sorted(accepted.values(), key=lambda item: (-item.weight, item.id)), rejected
 
 
-@attrs.frozen
-class _Dimension:
+@attrs.frozen(repr=False)
+class _Dimension(Value):
     name: str
     items: tuple[Contribution, ...]
     #: What each item counts inside the dimension, in the order of `items`.

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NewType
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.errors import InputError
 from qiongli.limits import DEFAULT_LIMITS, Limits
 
@@ -52,8 +53,8 @@ def _check_kind(_instance: object, attribute: attrs.Attribute[Any], value: objec
         )
 
 
-@attrs.frozen
-class SessionContext:
+@attrs.frozen(repr=False)
+class SessionContext(Value):
     """Where and when something happens: which session, on which task, under which safety context, in which turn.
 
     `signature` is the task's fingerprint; `safety_context` names the policy in force. Raises `InputError`
@@ -66,8 +67,8 @@ class SessionContext:
     turn: int = attrs.field(validator=_check_turn)
 
 
-@attrs.frozen
-class SessionEvent:
+@attrs.frozen(repr=False)
+class SessionEvent(Value):
     """One thing that happened: an attempt with a route succeeded or failed, or a fact was asked about or answered.
 
     `subject` is the id of the route or of the fact. Raises `InputError` (`invalid_session_event`) for a wrong kind or
@@ -79,8 +80,8 @@ class SessionEvent:
     context: SessionContext = attrs.field(validator=attrs.validators.instance_of(SessionContext))
 
 
-@attrs.frozen
-class SessionState:
+@attrs.frozen(repr=False)
+class SessionState(Value):
     """What a session remembers; its size does not depend on its length."""
 
     session: Identifier = attrs.field(validator=_check_identifier)

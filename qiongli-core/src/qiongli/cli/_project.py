@@ -9,7 +9,7 @@ import typer
 
 from qiongli.errors import InputError
 from qiongli.records._units import SCALE
-from qiongli.records.project import ActionPacket, StatusPacket
+from qiongli.records.lifecycle import ActionPacket, StatusPacket
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue

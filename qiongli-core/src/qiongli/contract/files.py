@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.contract.models import SubjectContract
 from qiongli.contract.paths import Located, locate
 from qiongli.records.resources import ResourceKind
@@ -18,8 +20,8 @@ MAXIMUM_RESOURCE: Final = 262_144
 REQUIRED_KINDS: Final[tuple[ResourceKind, ...]] = ("overlay", "skill")
 
 
-@attrs.frozen
-class DeclaredResource:
+@attrs.frozen(repr=False)
+class DeclaredResource(Value):
     """A resource as the contract declares it; `field` is the place of its path in the contract."""
 
     kind: ResourceKind
@@ -29,8 +31,8 @@ class DeclaredResource:
     optional: bool = False
 
 
-@attrs.frozen
-class MissingResource:
+@attrs.frozen(repr=False)
+class MissingResource(Value):
     """A declared, or required and undeclared, resource that cannot be read; `path` is empty when undeclared.
 
     `lowers` is true when the subject may not be active without it; `escapes` when its path leaves the package.
@@ -44,8 +46,8 @@ class MissingResource:
     escapes: bool = False
 
 
-@attrs.frozen
-class ResourceState:
+@attrs.frozen(repr=False)
+class ResourceState(Value):
     """Which of a contract's files are there; contents are not judged.
 
     `available_lenses` are the slugs whose pack resolves; `notes` say which lenses are disabled, and why.
@@ -105,8 +107,9 @@ def resource_state(contract: SubjectContract, root: Path) -> ResourceState:
     for kind in REQUIRED_KINDS:
         if not any(resource.kind == kind for resource in declared):
             missing.append(MissingResource(kind, contract.subject, "", f"the contract names no {kind}", lowers=True))
+    base = os.path.realpath(root)
     for resource in declared:
-        located = locate_resource(root, resource.path)
+        located = locate(root, resource.path, limit=MAXIMUM_RESOURCE, base=base)
         if located.path is not None:
             if resource.kind == "method_pack":
                 lenses.add(resource.name)

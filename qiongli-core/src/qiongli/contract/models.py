@@ -7,6 +7,7 @@ from typing import Final, Generic, TypeVar
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Activation, Dimension
 from qiongli.records.subjects import ActivationStatus
@@ -20,8 +21,8 @@ CONTRACT_FILE: Final = "runtime-subject.yaml"
 CONTRACT_SCHEMA_VERSION: Final = "1.0"
 
 
-@attrs.frozen
-class Pattern:
+@attrs.frozen(repr=False)
+class Pattern(Value):
     """One way in which a signal or suppressor shows in a text.
 
     `kind` is `phrase` (case-insensitive whole words; `lang` `zh` for text without word boundaries), `acronym` (a
@@ -38,8 +39,8 @@ class Pattern:
     line: int = 0
 
 
-@attrs.frozen
-class Signal:
+@attrs.frozen(repr=False)
+class Signal(Value):
     """One auditable sign of a subject; `weight` is in millionths, 60,000 to 200,000."""
 
     id: str
@@ -54,8 +55,8 @@ class Signal:
     line: int = 0
 
 
-@attrs.frozen
-class Suppressor:
+@attrs.frozen(repr=False)
+class Suppressor(Value):
     """An everyday or other-field sense that takes a signal's span and lowers the subject's score once.
 
     `weight` is in millionths, above 0 and up to 300,000; above 100,000 it needs a `reason`.
@@ -70,8 +71,8 @@ class Suppressor:
     line: int = 0
 
 
-@attrs.frozen
-class MethodLens:
+@attrs.frozen(repr=False)
+class MethodLens(Value):
     """A method that the subject can lend by itself: the slug, and the path of its pack inside the package."""
 
     slug: str
@@ -79,8 +80,8 @@ class MethodLens:
     optional: bool = False
 
 
-@attrs.frozen
-class RequiredMetrics:
+@attrs.frozen(repr=False)
+class RequiredMetrics(Value):
     """Thresholds of the activation gate; a contract may tighten the defaults, never loosen them."""
 
     primary_subject_accuracy: float = 0.95
@@ -88,8 +89,8 @@ class RequiredMetrics:
     near_miss_false_positives: int = 0
 
 
-@attrs.frozen
-class ActivationGate:
+@attrs.frozen(repr=False)
+class ActivationGate(Value):
     """What the contract asks of its gate."""
 
     required_metrics: RequiredMetrics = RequiredMetrics()
@@ -116,8 +117,8 @@ def read_now(items: tuple[Item, ...] | Later[Item]) -> tuple[Item, ...]:
     return items.items() if isinstance(items, Later) else items
 
 
-@attrs.frozen
-class SubjectContract:
+@attrs.frozen(repr=False)
+class SubjectContract(Value):
     """A whole contract. All paths are relative to the subject's package, with forward slashes."""
 
     schema_version: str

@@ -8,6 +8,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.document._mask import mask, reference_span
 from qiongli.document._normalise import Tokens, tokenise
 from qiongli.errors import InputError
@@ -43,8 +44,8 @@ _FIELD_ORDER: Final = (
 )
 
 
-@attrs.frozen
-class DocumentField:
+@attrs.frozen(repr=False)
+class DocumentField(Value):
     """One field: its original text, the tokens of what counts, and the range of its reference list, if it has one."""
 
     name: str
@@ -58,8 +59,8 @@ class DocumentField:
         return self.references is not None and self.references[0] <= offset < self.references[1]
 
 
-@attrs.frozen
-class Document:
+@attrs.frozen(repr=False)
+class Document(Value):
     """A task packet, read; `size` is in bytes of UTF-8, `fingerprint` is the same for the same subject text."""
 
     fields: tuple[DocumentField, ...]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.cache import read_cached, write_cached
 from qiongli.errors import ContractError
 from qiongli.gate.digest import RECORD_FILE, content_digest, core_digest, file_digests
@@ -43,8 +44,8 @@ _MAXIMUM_RECORD: Final = 4_194_304
 _VERDICT_FORM: Final = 1
 
 
-@attrs.frozen
-class Verdict:
+@attrs.frozen(repr=False)
+class Verdict(Value):
     """What a verification found: whether a subject's record holds here, and why not.
 
     Anything but an explicit True lowers the subject. `single_dimension_proved` says that the contract's exemption
@@ -58,8 +59,8 @@ class Verdict:
     lasting: bool = True
 
 
-@attrs.frozen
-class StoredRecord:
+@attrs.frozen(repr=False)
+class StoredRecord(Value):
     """A subject's activation record as it lies in its package; `digest` is the SHA-256 of the file's bytes."""
 
     record: ActivationRecord

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.records.subjects import Reason
 
 SUBJECTS_GROUP: Final = "qiongli.subjects"
@@ -21,8 +22,8 @@ _MAXIMUM_METADATA: Final = 65_536
 _NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
-@attrs.frozen
-class EntryPoint:
+@attrs.frozen(repr=False)
+class EntryPoint(Value):
     """One line of a distribution's entry points in one of our groups."""
 
     group: str
@@ -30,8 +31,8 @@ class EntryPoint:
     value: str
 
 
-@attrs.frozen
-class Distribution:
+@attrs.frozen(repr=False)
+class Distribution(Value):
     """An installed distribution that touches our groups; `problem` says why it cannot be used.
 
     `folder` is that of its metadata. `misspelt` are groups that look like ours and are not; `shadows` are metadata

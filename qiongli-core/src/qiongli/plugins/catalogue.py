@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.contract.models import SubjectContract
 from qiongli.gate.record import StoredRecord, Verdict
 from qiongli.plugins._distributions import Distribution
@@ -37,8 +38,8 @@ def is_core_subject(slug: str, distribution: str) -> bool:
     return CORE_SUBJECTS.get(slug) == distribution
 
 
-@attrs.frozen
-class CatalogueSubject:
+@attrs.frozen(repr=False)
+class CatalogueSubject(Value):
     """A readable subject: contract, row with its effective state and reasons, and where its files are.
 
     `priority` is the admission order; `available_lenses` are the slugs whose pack resolves;
@@ -53,8 +54,8 @@ class CatalogueSubject:
     single_dimension_proved: bool = False
 
 
-@attrs.frozen
-class Catalogue:
+@attrs.frozen(repr=False)
+class Catalogue(Value):
     """All readable subjects in order of priority, and a row for every subject that is installed in whatever state.
 
     A subject that is `broken` or `invalid` has a row and is not among `subjects`.
@@ -71,8 +72,8 @@ class Catalogue:
         return next((subject for subject in self.subjects if subject.contract.subject == slug), None)
 
 
-@attrs.frozen
-class VerificationRequest:
+@attrs.frozen(repr=False)
+class VerificationRequest(Value):
     """A runtime-enabled subject whose record fits its files, and which this machine has not verified yet.
 
     `candidate` is the subject as it stands, lens-only; `admitted` are those admitted before it, in order and in

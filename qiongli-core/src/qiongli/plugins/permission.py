@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.plugins._distributions import PLUGINS_GROUP, Distribution, canonical, scan
 from qiongli.plugins.catalogue import Catalogue
 from qiongli.plugins.policy import PLUGINS_VARIABLE, Policy, Switches, load_policy, read_switches
@@ -21,8 +22,8 @@ TARGET: Final = r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)\s*(:\s*(?P<attribute
 AFTER_SUBJECTS: Final = 1_000_000
 
 
-@attrs.frozen
-class HookModule:
+@attrs.frozen(repr=False)
+class HookModule(Value):
     """A module with hooks that may be imported, its distribution, and its place in the order of calls.
 
     `attribute` is empty when the module itself is the plugin; `name` tells several plugins of a distribution apart.

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.folders import config_folder
 from qiongli.plugins._distributions import canonical
 from qiongli.records._units import SCHEMA_VERSION
@@ -22,18 +23,18 @@ PLUGINS_VARIABLE: Final = "QIONGLI_PLUGINS"
 #: Environment variable that lowers subjects to candidates: `1` for all but core's own, or a list of slugs.
 DISABLED_VARIABLE: Final = "QIONGLI_SUBJECTS_DISABLED"
 
-_KEYS: Final = ("schema_version", "allowed", "blocked", "pinned", "candidate_only")
+_KEYS: Final = ("schema_version", "allowed", "blocked", "pinned", "candidate_only", "agents")
 _MAXIMUM_BYTES: Final = 1_048_576
 _YES: Final = ("1", "true", "yes", "on", "all")
 _NO: Final = ("", "0", "false", "no", "off")
 
 
-@attrs.frozen
-class Policy:
+@attrs.frozen(repr=False)
+class Policy(Value):
     """Names are canonical; `pinned` maps a slug to the distribution that owns it here.
 
     `allowed` lets the hooks of a subject run; `blocked` keeps a distribution from taking part; `candidate_only` lowers
-    all subjects but core's own. `problem` is set when the file is malformed: then nobody takes part, because what it
+    all subjects but core's own; `agents` are those that may be started when a command asks for one. `problem` is set when the file is malformed: then nobody takes part, because what it
     blocked cannot be known.
     """
 
@@ -41,6 +42,7 @@ class Policy:
     blocked: frozenset[str] = frozenset()
     pinned: Mapping[str, str] = attrs.field(factory=dict)
     candidate_only: bool = False
+    agents: frozenset[str] = frozenset()
     problem: str = ""
 
     def setting(self, name: str) -> Setting:
@@ -129,6 +131,7 @@ def _structure(raw: Any) -> Policy:
         blocked=_names(raw, "blocked"),
         pinned={slug: canonical(pinned[slug]) for slug in sorted(pinned)},
         candidate_only=raw.get("candidate_only", False),
+        agents=_names(raw, "agents"),
     )
 
 
@@ -149,6 +152,7 @@ def save_policy(policy: Policy, path: Path | None = None) -> Path:
         "allowed": sorted(policy.allowed),
         "blocked": sorted(policy.blocked),
         "candidate_only": policy.candidate_only,
+        "agents": sorted(policy.agents),
         "pinned": dict(sorted(policy.pinned.items())),
     }
     try:

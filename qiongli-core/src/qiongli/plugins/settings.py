@@ -26,6 +26,8 @@ class PolicyPacket(Record):
     pinned: dict[str, str]
     candidate_only: bool
     distribution: str | None = None
+    #: Agents that may be started here when a command asks for one.
+    agents: tuple[str, ...] = ()
     schema_version: str = SCHEMA_VERSION
 
 
@@ -119,6 +121,15 @@ def set_candidate_only(on: bool) -> PolicyPacket:
     return _changed(lambda policy: attrs.evolve(policy, candidate_only=on))
 
 
+def set_agent(name: str, permitted: bool) -> PolicyPacket:
+    """Permit that an agent is started here when a command asks for it, or take that back."""
+
+    def change(policy: Policy) -> Policy:
+        return attrs.evolve(policy, agents=policy.agents | {name} if permitted else policy.agents - {name})
+
+    return _changed(change)
+
+
 def _changed(change: Callable[[Policy], Policy], key: str | None = None) -> PolicyPacket:
     """Read, change and write the policy under a lock; a malformed file is never overwritten."""
     from filelock import FileLock, Timeout
@@ -145,6 +156,7 @@ def _changed(change: Callable[[Policy], Policy], key: str | None = None) -> Poli
         pinned=dict(sorted(after.pinned.items())),
         candidate_only=after.candidate_only,
         distribution=key,
+        agents=tuple(sorted(after.agents)),
     )
 
 

@@ -13,7 +13,8 @@ from qiongli.project.manifest import parse_manifest
 from qiongli.project.memory import memory_from_packet
 from qiongli.project.paths import MANIFEST, MEMORY, STATE_FOLDER
 from qiongli.project.store import Snapshot, Store, digest
-from qiongli.records.project import ActionPacket, EvidenceMemory, ManifestState, SuggestionMemory
+from qiongli.records.lifecycle import ActionPacket
+from qiongli.records.project import EvidenceMemory, ManifestState, SuggestionMemory
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue

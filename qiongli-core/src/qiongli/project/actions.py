@@ -17,7 +17,8 @@ from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
 from qiongli.project.status import describe, resolve_catalogue
 from qiongli.project.store import Change, Snapshot, Store, digest, require
 from qiongli.records._units import SCHEMA_VERSION, to_packet
-from qiongli.records.project import ActionPacket, ActionStatus, LifecycleEvent, ManifestState
+from qiongli.records.lifecycle import ActionPacket, ActionStatus
+from qiongli.records.project import LifecycleEvent, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue

@@ -24,7 +24,7 @@ from qiongli.project.paths import GUIDANCE, STATE_FOLDER, open_project
 from qiongli.project.status import resolve_catalogue
 from qiongli.project.store import Snapshot, Store
 from qiongli.records._units import SCHEMA_VERSION, Record
-from qiongli.records.project import ActionPacket
+from qiongli.records.lifecycle import ActionPacket
 
 if TYPE_CHECKING:
     from qiongli.project.status import Subjects

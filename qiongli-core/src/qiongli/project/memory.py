@@ -12,13 +12,8 @@ from typing import Any, Final, NamedTuple
 from qiongli.errors import QiongliError, StateCorruptError
 from qiongli.project.paths import MEMORY, STATE_FOLDER
 from qiongli.records._units import SCALE, SCHEMA_VERSION, Ppm
-from qiongli.records.project import (
-    Dismissal,
-    EvidenceMemory,
-    LatestRefinement,
-    LifecycleEvent,
-    SuggestionMemory,
-)
+from qiongli.records.lifecycle import LatestRefinement
+from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, SuggestionMemory
 
 MEMORY_LIMIT: Final = 33_554_432
 #: How many lifecycle events are kept, newest last; older ones are dropped.

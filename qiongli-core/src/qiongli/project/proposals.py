@@ -21,7 +21,8 @@ from qiongli.project.manifest import Value
 from qiongli.project.paths import PROPOSALS, Project, open_project
 from qiongli.project.store import Change, Snapshot, Store, digest
 from qiongli.records._units import SCHEMA_VERSION, to_packet
-from qiongli.records.project import ACTIONS, ActionPacket
+from qiongli.records.lifecycle import ActionPacket
+from qiongli.records.project import ACTIONS
 
 if TYPE_CHECKING:
     from qiongli.project.status import Subjects

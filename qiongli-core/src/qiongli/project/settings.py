@@ -17,7 +17,8 @@ from qiongli.project.paths import MANIFEST, STATE_FOLDER, open_project
 from qiongli.project.status import resolve_catalogue
 from qiongli.project.store import Snapshot, Store
 from qiongli.project.subjects import find_lender, find_venue_holder, require_known
-from qiongli.records.project import STRICTNESSES, ActionPacket, ManifestState
+from qiongli.records.lifecycle import ActionPacket
+from qiongli.records.project import STRICTNESSES, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue

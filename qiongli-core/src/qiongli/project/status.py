@@ -12,14 +12,8 @@ from qiongli.project.store import Snapshot, Store
 from qiongli.project.subjects import catalogue_warnings
 from qiongli.prompting import promotion_status
 from qiongli.records._units import SCHEMA_VERSION
-from qiongli.records.project import (
-    AUTO,
-    EvidenceMemory,
-    ManifestState,
-    StatusPacket,
-    SuggestionMemory,
-    SuggestionStatus,
-)
+from qiongli.records.lifecycle import StatusPacket, SuggestionStatus
+from qiongli.records.project import AUTO, EvidenceMemory, ManifestState, SuggestionMemory
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue

@@ -20,7 +20,8 @@ from qiongli.project.lifecycle import Plan, Request
 from qiongli.project.paths import MEMORY, RUNS, Project, open_project
 from qiongli.project.store import Snapshot, Store, digest
 from qiongli.records._units import SCHEMA_VERSION, to_json, to_packet
-from qiongli.records.project import LatestRefinement, SuggestionMemory
+from qiongli.records.lifecycle import LatestRefinement
+from qiongli.records.project import SuggestionMemory
 
 if TYPE_CHECKING:
     from qiongli.records.packet import RefinementPacket

@@ -8,6 +8,8 @@ from typing import Any, Final, NewType
 import attr
 import attrs
 
+from qiongli._value import Value
+
 #: Millionths of one score. All arithmetic on scores, weights and costs is done in this unit.
 Ppm = NewType("Ppm", int)
 
@@ -40,7 +42,7 @@ def to_json(packet: object, *, indent: int | None = 2) -> str:
     return json.dumps(packet, ensure_ascii=False, indent=indent, allow_nan=False)
 
 
-class Record:
+class Record(Value):
     """Base of every record that has a published JSON Schema."""
 
     __slots__ = ()

@@ -30,7 +30,7 @@ Polarity = Literal["asserted", "negated", "excluded", "quoted", "everyday"]
 EvidenceRole = Literal["signal", "suppressor", "exclude", "keep"]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Evidence(Record):
     """One place in the task's text that speaks for, or about, a subject.
 

@@ -12,7 +12,7 @@ Verdict = Literal["pass", "fail", "insufficient_evidence"]
 CheckOutcome = Literal["pass", "fail", "not_checked", "insufficient_evidence"]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class GateCheck(Record):
     """The outcome of one check of the gate; `not_checked` counts as a failure."""
 
@@ -24,7 +24,7 @@ class GateCheck(Record):
     details: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class GateReport(Record):
     """What `qiongli gate check SUBJECT --json` prints."""
 
@@ -40,7 +40,7 @@ class GateReport(Record):
     schema_version: str = SCHEMA_VERSION
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ActivationRecord(Record):
     """The content of `activation.json`, written by `qiongli gate promote` and never by hand."""
 

@@ -32,7 +32,7 @@ REFUSAL_CODES: Final[tuple[RefusalCode, ...]] = (
 RouteKind = Literal["subject", "lens", "resource"]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class CandidateSubject(Record):
     """A subject with asserted evidence that may act."""
 
@@ -42,7 +42,7 @@ class CandidateSubject(Record):
     signal_ids: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class BlockedCandidate(Record):
     """A subject with asserted evidence that a gate, an exclusion or a local setting keeps from acting; never scored."""
 
@@ -52,7 +52,7 @@ class BlockedCandidate(Record):
     signal_ids: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class BorrowedLens(Record):
     """A single method lens lent by a subject that is not the primary one."""
 
@@ -61,14 +61,14 @@ class BorrowedLens(Record):
     reason: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Persistence(Record):
     """How firmly the subject is attached to the project."""
 
     status: Literal["none", "temporary", "proposed", "applied", "locked"] = "none"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PromotionRecommendation(Record):
     """Whether repeated suggestions are enough to recommend that the user confirms the subject."""
 
@@ -78,7 +78,7 @@ class PromotionRecommendation(Record):
     reason: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ClarificationOption(Record):
     """One possible answer to a clarification."""
 
@@ -86,7 +86,7 @@ class ClarificationOption(Record):
     reason: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Clarification(Record):
     """A question whose answer would change or settle the decision; `id` names the unresolved fact."""
 
@@ -97,7 +97,7 @@ class Clarification(Record):
     max_rounds: int = 2
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Refusal(Record):
     """Why the task was not routed at all."""
 
@@ -106,7 +106,7 @@ class Refusal(Record):
     hint: str = ""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ScoreShare(Record):
     """What one piece of evidence adds to its dimension: raw weight in, discounted amount out."""
 
@@ -117,7 +117,7 @@ class ScoreShare(Record):
     role: str = "boost"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ScoreEntry(Record):
     """One contribution to a score; the amounts of all entries of a breakdown sum to its total exactly.
 
@@ -132,7 +132,7 @@ class ScoreEntry(Record):
     shares: tuple[ScoreShare, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ScoreBreakdown(Record):
     """How the score of one route came about."""
 
@@ -145,7 +145,7 @@ class ScoreBreakdown(Record):
     rejected: int = 0
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class NearMissProtection(Record):
     """A match that was kept from counting: negated, quoted, excluded, or used in an everyday sense."""
 
@@ -156,7 +156,7 @@ class NearMissProtection(Record):
     reason: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class WhatWouldChange(Record):
     """A smallest change that would alter the decision."""
 
@@ -165,7 +165,7 @@ class WhatWouldChange(Record):
     effect: str
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class EvidenceSources(Record):
     """Which of the possible sources took part in the decision."""
 
@@ -175,7 +175,7 @@ class EvidenceSources(Record):
     user_action: bool = False
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class RefinementPacket(Record):
     """The answer of the router to one research task (design: interfaces that others rely on)."""
 
@@ -213,7 +213,7 @@ class RefinementPacket(Record):
     schema_version: str = SCHEMA_VERSION
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class RoutedPackets(Record):
     """What `qiongli route --json` prints for several inputs."""
 

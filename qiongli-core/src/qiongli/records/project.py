@@ -1,4 +1,4 @@
-"""The state of a project: its manifest, its evidence memory, and the packets that describe and change them."""
+"""The state of a project: its manifest and its evidence memory."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ STRICTNESSES: Final[tuple[Strictness, ...]] = ("standard", "strict")
 Action = Literal["confirm", "dismiss", "reset", "lock", "unlock"]
 ACTIONS: Final[tuple[Action, ...]] = ("confirm", "dismiss", "reset", "lock", "unlock")
 
-ActionStatus = Literal["applied", "unchanged", "dry_run", "proposed"]
-
 PromotionStatus = Literal["none", "recommend_confirmation", "suppressed"]
 
 #: The active subject of a project whose subject is left to the router.
 AUTO: Final = "auto"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ManifestState(Record):
     """What `.qiongli/guidance_manifest.yaml` says of the project's subject."""
 
@@ -37,7 +35,7 @@ class ManifestState(Record):
     strictness: Strictness = "standard"
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Dismissal(Record):
     """How often and when the user turned a subject down."""
 
@@ -47,7 +45,7 @@ class Dismissal(Record):
     last_suggestion_count: int = 0
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SuggestionMemory(Record):
     """How often a subject was suggested for distinct tasks."""
 
@@ -59,7 +57,7 @@ class SuggestionMemory(Record):
     fingerprints: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class LifecycleEvent(Record):
     """One thing that happened to the project's subject."""
 
@@ -76,7 +74,7 @@ class LifecycleEvent(Record):
     proposal: str = ""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class EvidenceMemory(Record):
     """The content of `.qiongli/trace/subject_evidence.json`."""
 
@@ -84,67 +82,3 @@ class EvidenceMemory(Record):
     lifecycle_events: tuple[LifecycleEvent, ...] = ()
     dismissed_subjects: dict[str, Dismissal] = attrs.field(factory=dict)
     suggestions: dict[str, SuggestionMemory] = attrs.field(factory=dict)
-
-
-@attrs.frozen
-class SuggestionStatus(Record):
-    """One subject's line in a status packet."""
-
-    subject: str
-    suggestion_count: int
-    last_confidence: Ppm = ppm_field()
-    last_decision: str = "suggest_subject"
-    promotion_status: PromotionStatus = "none"
-
-
-@attrs.frozen
-class LatestRefinement(Record):
-    """The last recorded run."""
-
-    run_id: str
-    decision: str
-    primary_subject: str
-    confidence: Ppm = ppm_field()
-
-
-@attrs.frozen
-class StatusPacket(Record):
-    """What `qiongli subject status --json` prints."""
-
-    schema_version: str
-    active_subject: str
-    subject_mode: SubjectMode
-    secondary_subjects: tuple[str, ...]
-    venue_profiles: tuple[str, ...]
-    method_lenses: tuple[str, ...]
-    strictness: Strictness
-    suggestions: tuple[SuggestionStatus, ...]
-    dismissed_subjects: tuple[str, ...]
-    locked: bool
-    latest_refinement: LatestRefinement | None
-    #: State of the managed guidance block: `none`, `current`, `stale` or `broken`.
-    guidance: str
-    #: Number of the state that this packet describes; a writer may demand that it is still the same.
-    revision: int
-    warnings: tuple[str, ...]
-    #: Digest of everything that the packet describes; unlike the revision it also notices edits by hand.
-    state_digest: str = ""
-
-
-@attrs.frozen
-class ActionPacket(Record):
-    """What `qiongli subject confirm --json` and its siblings print."""
-
-    schema_version: str
-    action: str
-    subject: str | None
-    changed: bool
-    before: StatusPacket
-    after: StatusPacket
-    warnings: tuple[str, ...] = ()
-    #: Set when the action was only proposed (`--propose`): the id to give to `qiongli apply`.
-    proposal: str | None = None
-    #: `applied`, `unchanged` (nothing to do, nothing written), `dry_run` or `proposed`.
-    status: ActionStatus = "applied"
-    #: The command line that does the same, for a person to run.
-    command: str = ""

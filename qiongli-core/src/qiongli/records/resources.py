@@ -22,7 +22,7 @@ RESOURCE_KINDS: Final[tuple[ResourceKind, ...]] = (
 ResourceActivation = Literal["suggested", "applied", "borrowed", "pinned"]
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ResourceRef(Record):
     """One resource of a subject package; `path` is relative to the package, with forward slashes."""
 
@@ -36,7 +36,7 @@ class ResourceRef(Record):
     tokens: int | None = None
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class PlannedResource(Record):
     """A resource that a task activates, and why."""
 
@@ -49,7 +49,7 @@ class PlannedResource(Record):
     activation: ResourceActivation
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class ResourceActivationPlan(Record):
     """What would be loaded for the task, in order of authority.
 

@@ -16,7 +16,7 @@ SubjectState = Literal["broken", "invalid", "inactive", "lens_only", "active"]
 SUBJECT_STATES: Final[tuple[SubjectState, ...]] = ("broken", "invalid", "inactive", "lens_only", "active")
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Reason(Record):
     """Why something is as it is, and what to do about it."""
 
@@ -25,7 +25,7 @@ class Reason(Record):
     hint: str = ""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SubjectListing(Record):
     """One row of `qiongli subject list`; `subject` is null when not even a name could be read."""
 
@@ -39,7 +39,7 @@ class SubjectListing(Record):
     reasons: tuple[Reason, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class SubjectList(Record):
     """What `qiongli subject list --json` prints."""
 

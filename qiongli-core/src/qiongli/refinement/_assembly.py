@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.records.evidence import Evidence
 from qiongli.records.packet import NearMissProtection
 from qiongli.routing import LensCandidate, RouteCandidate
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
 
 
-@attrs.frozen
-class Directives:
+@attrs.frozen(repr=False)
+class Directives(Value):
     """The user's explicit words in the task: subjects to leave out, and subjects to keep to."""
 
     excluded: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.document import Document
 from qiongli.limits import Limits
 from qiongli.session import Identifier, SessionContext, SessionState, advisory, repeated_failure
@@ -15,8 +16,8 @@ from qiongli.session import Identifier, SessionContext, SessionState, advisory, 
 SAFETY_CONTEXT: Final = Identifier("policy:1")
 
 
-@attrs.frozen
-class Advice:
+@attrs.frozen(repr=False)
+class Advice(Value):
     """The session's advisories in millionths by subject, subjects that failed repeatedly, rounds by fact."""
 
     advisories: Mapping[str, int] = attrs.field(factory=dict)

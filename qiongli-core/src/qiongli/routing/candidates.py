@@ -6,6 +6,7 @@ from typing import Literal
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Evidence
 from qiongli.records.packet import BlockedCandidate, Decision, Refusal
@@ -17,8 +18,8 @@ from qiongli.scoring import ScoredRoute
 FactKind = Literal["missing_text", "repeated_failure", "ambiguous"]
 
 
-@attrs.frozen
-class RouteCandidate:
+@attrs.frozen(repr=False)
+class RouteCandidate(Value):
     """A subject that might act, with the evidence on which the disjoint-span rule has been applied.
 
     `gates` must hold the required gates of `qiongli.safety.SUBJECT_GATES`; `final_gates` are asked once more about
@@ -37,8 +38,8 @@ class RouteCandidate:
     composes: tuple[str, ...] = ()
 
 
-@attrs.frozen
-class LensCandidate:
+@attrs.frozen(repr=False)
+class LensCandidate(Value):
     """A method lens that a subject might lend, with the subject's evidence."""
 
     subject: str
@@ -53,8 +54,8 @@ class LensCandidate:
         return f"{self.subject}/{self.lens}"
 
 
-@attrs.frozen
-class Standing:
+@attrs.frozen(repr=False)
+class Standing(Value):
     """A scored subject and whether it may be suggested; `reasons` say why not."""
 
     subject: str
@@ -63,8 +64,8 @@ class Standing:
     reasons: tuple[Reason, ...] = ()
 
 
-@attrs.frozen
-class LensStanding:
+@attrs.frozen(repr=False)
+class LensStanding(Value):
     """A scored lens and whether it is lent."""
 
     subject: str
@@ -73,8 +74,8 @@ class LensStanding:
     lent: bool
 
 
-@attrs.frozen
-class UnresolvedFact:
+@attrs.frozen(repr=False)
+class UnresolvedFact(Value):
     """Something that the task leaves open; `subjects` are the possible answers, in rank order."""
 
     kind: FactKind
@@ -82,8 +83,8 @@ class UnresolvedFact:
     subjects: tuple[str, ...] = ()
 
 
-@attrs.frozen
-class Routing:
+@attrs.frozen(repr=False)
+class Routing(Value):
     """What the selector decided; only the packet is left to be written."""
 
     decision: Decision

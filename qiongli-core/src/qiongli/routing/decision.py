@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.diagnostics import observe
 from qiongli.limits import DEFAULT_LIMITS, Limits
 from qiongli.records.packet import BlockedCandidate, Decision, Refusal
@@ -60,8 +61,8 @@ def _core_reasons(
     return reasons
 
 
-@attrs.frozen
-class _Field:
+@attrs.frozen(repr=False)
+class _Field(Value):
     """Who is left in the comparison: standings in rank order, the winner and its rivals, and who was blocked."""
 
     ranked: tuple[Standing, ...]

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.errors import QiongliError
 from qiongli.limits import DEFAULT_LIMITS, Limits
 from qiongli.routing.candidates import Standing
@@ -56,8 +57,8 @@ def select(
     return winner, tuple(standing for standing in suggestible[1:] if standing.scored.total >= lowest)
 
 
-@attrs.frozen
-class ResourceCandidate:
+@attrs.frozen(repr=False)
+class ResourceCandidate(Value):
     """A resource that might be loaded: its route, its size in tokens if known, and whether the manifest pins it."""
 
     route: Route
@@ -65,8 +66,8 @@ class ResourceCandidate:
     pinned: bool = False
 
 
-@attrs.frozen
-class ResourceChoice:
+@attrs.frozen(repr=False)
+class ResourceChoice(Value):
     """Which resources fit, in rank order, and which do not."""
 
     chosen: tuple[ScoredRoute, ...] = ()

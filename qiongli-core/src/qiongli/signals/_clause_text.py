@@ -6,11 +6,12 @@ from bisect import bisect_left
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.document import Tokens, is_ideograph, marks_between
 
 
-@attrs.frozen
-class ClauseText:
+@attrs.frozen(repr=False)
+class ClauseText(Value):
     """Tokens `low` to `high` with single spaces and the punctuation between them; Han and Kana run on unspaced.
 
     `places` are the offsets of the tokens in `text`. Case, width, white space, hyphens and invisible characters of

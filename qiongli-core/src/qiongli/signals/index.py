@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from qiongli._value import Value
 from qiongli.contract.models import Pattern, SubjectContract
 from qiongli.document import Document, DocumentField, Tokens, normal_form
 from qiongli.records._units import Ppm
@@ -25,8 +26,8 @@ from qiongli.signals.polarity import Clauses
 INDEX_VERSION: Final = 4
 
 
-@attrs.frozen
-class Owner:
+@attrs.frozen(repr=False)
+class Owner(Value):
     """The signal or suppressor that a pattern belongs to."""
 
     id: str
@@ -38,7 +39,7 @@ class Owner:
     role: str
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class _Hit:
     """One owner's match: its place in the original text, and its first token and one past its last.
 
