@@ -26,6 +26,7 @@ from qiongli.records.packet import RefinementPacket, RoutedPackets
 from qiongli.records.project import EvidenceMemory, ManifestState
 from qiongli.records.resources import ResourceActivationPlan, ResourceRef
 from qiongli.records.subjects import SubjectList
+from qiongli.records.task import TaskRun
 
 FOLDER = Path(__file__).resolve().parent.parent / "qiongli-core" / "src" / "qiongli" / "schemas"
 
@@ -51,6 +52,7 @@ STRUCTURES: dict[str, type] = {
     "status": StatusPacket,
     "subject-evidence": EvidenceMemory,
     "subject-list": SubjectList,
+    "task-run": TaskRun,
 }
 
 ERROR_SCHEMA: dict[str, Any] = {

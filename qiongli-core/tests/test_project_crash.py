@@ -36,7 +36,6 @@ from qiongli.project import (
     undo_action,
 )
 from qiongli.project.store import Store, digest
-from qiongli.session import Identifier, SessionState
 
 Act = Callable[[Store, Catalogue], object]
 COMMENTED = b"# mine\r\nactive_subject: auto  # for now\r\nmine: {a: 1}\r\n"
@@ -139,7 +138,7 @@ CASES: dict[str, tuple[Callable[[Path, Catalogue], None], Act]] = {
     "apply": (_prepare_proposal, _apply_proposal),
     "session": (
         _prepare,
-        lambda store, subjects: store_session(store.project.root, SessionState(Identifier("s1"), turn=3), store=store),
+        lambda store, subjects: store_session(store.project.root, "s1", (), turn=3, store=store),
     ),
 }
 

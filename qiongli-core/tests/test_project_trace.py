@@ -33,7 +33,7 @@ from qiongli.project.memory import RETAINED_EVENTS
 from qiongli.prompting import prompt_state
 from qiongli.records.packet import Persistence, RefinementPacket
 from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, SuggestionMemory
-from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, apply
+from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, fold
 
 
 @pytest.fixture
@@ -255,26 +255,42 @@ def test_a_memory_makes_the_round_trip_through_its_packet() -> None:
 # --- sessions --------------------------------------------------------------------------------------------------------
 
 
-def _session(name: str, turns: int) -> SessionState:
-    state = SessionState(Identifier(name))
-    for turn in range(turns):
-        context = SessionContext(Identifier(name), Identifier("task"), Identifier("default"), turn)
-        state = apply(state, SessionEvent(("success", "failure", "asked")[turn % 3], Identifier("finance"), context))  # type: ignore[arg-type]
-    return state
+def _events(name: str, turns: int) -> list[SessionEvent]:
+    return [
+        SessionEvent(
+            ("success", "failure", "asked")[turn % 3],  # type: ignore[arg-type]
+            Identifier("finance"),
+            SessionContext(Identifier(name), Identifier("task"), Identifier("default"), turn),
+        )
+        for turn in range(turns)
+    ]
 
 
 @pytest.mark.parametrize("turns", [0, 1, 7, 40])
 def test_a_session_is_stored_and_read_back(root: Path, turns: int) -> None:
-    state = _session("session-1", turns)
-    store_session(root, state)
+    events = _events("session-1", turns)
+    # In two pieces: what is stored is folded further, not replaced.
+    store_session(root, "session-1", events[:3])
+    state = store_session(root, "session-1", events[3:])
+    assert state == fold(events, "session-1")
     assert read_project(root, session="session-1").session == state
     assert read_project(root, session="session-2").session is None
     assert read_project(root).session is None
 
 
+def test_a_turn_in_which_nothing_happened_ages_a_session(root: Path) -> None:
+    store_session(root, "session-1", _events("session-1", 2))
+    assert store_session(root, "session-1", (), turn=9).turn == 9
+    assert store_session(root, "session-1", (), turn=4).turn == 9
+
+
+def test_events_of_another_session_change_nothing(root: Path) -> None:
+    assert store_session(root, "session-1", _events("session-2", 3)) == SessionState(Identifier("session-1"))
+
+
 def test_only_the_last_sessions_are_kept(root: Path) -> None:
     for number in range(10):
-        store_session(root, _session(f"session-{number}", 2))
+        store_session(root, f"session-{number}", _events(f"session-{number}", 2))
     stored = [read_project(root, session=f"session-{number}").session is not None for number in range(10)]
     assert stored == [False, False] + [True] * 8
 

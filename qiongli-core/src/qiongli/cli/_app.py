@@ -33,6 +33,7 @@ SUBJECT_COMMANDS: Final[Commands] = {
 
 COMMANDS: Final[Commands] = {
     "route": ("qiongli.cli.route:route", "Route a research task: text, files or standard input."),
+    "task": ("qiongli.cli.task:app", "Preview a task: plan, guidance, what stands in the way."),
     "demo": ("qiongli.cli.demo:demo", "Route eight shipped example tasks and show the table."),
     "subject": (SUBJECT_COMMANDS, "List subjects, and decide on the subject of a project."),
     "project": ("qiongli.cli.project:app", "Create, show and edit a project's manifest."),

@@ -38,7 +38,7 @@ def route(
         raise InputError("--record needs a project", code="usage", hint="Add: --cwd DIR")
     tasks = _tasks(inputs or [], text or [], file or [])
     router = _router(cwd)
-    answers = _answers(answer or [])
+    answers = answers_of(answer or [])
     packets: list[RefinementPacket] = []
     for task in tasks:
         packet = router.route(task, budget=budget, answers=answers, record=record)
@@ -97,6 +97,19 @@ def _tasks(inputs: list[str], texts: list[str], files: list[Path]) -> list[dict[
     return tasks
 
 
+def read_task(argument: str | None, file: Path | None) -> dict[str, Any] | str:
+    """One task: a text, a file, or standard input, which nothing at all stands for, too."""
+    if file is not None:
+        if argument is not None:
+            raise InputError("give a text or --file, not both", code="usage")
+        return _read(file)
+    if argument is None and sys.stdin.isatty():
+        raise InputError("no task is given", code="usage", expected="a text, a file, or a task on standard input")
+    if argument is None or argument == "-":
+        return _standard_input()
+    return _read(Path(argument)) if _is_file(argument) else argument
+
+
 def _is_file(argument: str) -> bool:
     try:
         return len(argument) < 4096 and "\n" not in argument and Path(argument).is_file()
@@ -120,7 +133,8 @@ def _standard_input() -> dict[str, Any] | str:
     return text if parsed is None else dict(parsed)
 
 
-def _answers(arguments: list[str]) -> dict[str, str]:
+def answers_of(arguments: list[str]) -> dict[str, str]:
+    """Answers to clarifications by the id of the question; raises `InputError` for what is not ID=SUBJECT."""
     answers = {}
     for argument in arguments:
         identifier, separator, subject = argument.rpartition("=")

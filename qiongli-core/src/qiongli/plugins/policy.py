@@ -34,8 +34,8 @@ class Policy(Value):
     """Names are canonical; `pinned` maps a slug to the distribution that owns it here.
 
     `allowed` lets the hooks of a subject run; `blocked` keeps a distribution from taking part; `candidate_only` lowers
-    all subjects but core's own; `agents` are those that may be started when a command asks for one. `problem` is set when the file is malformed: then nobody takes part, because what it
-    blocked cannot be known.
+    all subjects but core's own; `agents` are those that may be started when a command asks for one. `problem` is set
+    when the file is malformed: then nobody takes part, because what it blocked cannot be known.
     """
 
     allowed: frozenset[str] = frozenset()

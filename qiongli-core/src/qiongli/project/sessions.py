@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
+
+import attrs
 
 from qiongli.errors import QiongliError
 from qiongli.project.paths import SESSION, Project, open_project
 from qiongli.project.store import Store
 from qiongli.records._units import SCHEMA_VERSION
-from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState
+from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, apply
 
 #: How many sessions are kept, newest last.
 RETAINED_SESSIONS: Final = 8
@@ -26,19 +29,30 @@ def load_session(project: Project, session: str) -> SessionState | None:
     return None if entry is None else _from_packet(session, entry)
 
 
-def store_session(cwd: Path | str, state: SessionState, *, store: Store | None = None) -> None:
-    """Keep a session's state, replacing an earlier one of the same session; the oldest of more than eight goes.
+def store_session(
+    cwd: Path | str, session: str, events: Iterable[SessionEvent], *, turn: int = 0, store: Store | None = None
+) -> SessionState:
+    """Fold events into the stored state of a session and return it; the oldest of more than eight sessions goes.
 
-    Raises the errors of the project's state when it cannot be written.
+    `turn` is the turn that the session has reached, with or without an event in it. Reading, folding and writing
+    happen under the project's lock, so that no event of another process is lost. Events of another session change
+    nothing. Raises the errors of the project's state when it cannot be written.
     """
     store = store or Store(open_project(cwd))
     with store.writing() as change:
-        sessions = {name: entry for name, entry in _stored(store.project).items() if name != state.session}
-        sessions[state.session] = _to_packet(state)
+        sessions = _stored(store.project)
+        state = SessionState(Identifier(session))
+        if session in sessions:
+            state = _from_packet(session, sessions.pop(session)) or state
+        for event in events:
+            state = apply(state, event)
+        state = attrs.evolve(state, turn=max(state.turn, turn))
+        sessions[session] = _to_packet(state)
         kept = dict(list(sessions.items())[-RETAINED_SESSIONS:])
         text = json.dumps({"schema_version": SCHEMA_VERSION, "sessions": kept}, indent=1)
         change.transaction.write(SESSION, f"{text}\n".encode())
         change.transaction.commit()
+    return state
 
 
 def _stored(project: Project) -> dict[str, Any]:
