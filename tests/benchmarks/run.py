@@ -22,9 +22,11 @@ from servers import servers
 
 from qiongli.contract.models import Pattern, Signal, SubjectContract
 from qiongli.document import read_document
+from qiongli.project import apply_action
 from qiongli.records._units import Ppm
 from qiongli.runtime import default_runtime, infer_subject_refinement
 from qiongli.signals import compile_index
+from qiongli.task import run_task
 
 #: What is aimed at, for the reader to compare with: name to ratio.
 AIMS = {"--version": 2, "subject list": 12, "route of one abstract": 15, "subject status": 12}
@@ -69,9 +71,9 @@ def processes(runs: int = 9) -> None:
         times: dict[str, list[float]] = {name: [] for name in commands}
         for run in range(runs + 1):
             for name, arguments in commands.items():
-                spent = cpu_of(arguments, environment)
+                used = cpu_of(arguments, environment)
                 if run:  # the first one warms the caches
-                    times[name].append(spent)
+                    times[name].append(used)
     base = statistics.median(times.pop("python -c pass"))
     print(f"whole processes, CPU relative to `python -c pass` ({base * 1000:.0f} ms), median of {runs}:")
     for name, spent in times.items():
@@ -105,6 +107,21 @@ def inference() -> None:
         print(f"  {len(long):>9} characters: {spent * 1e9 / len(long):8.0f} ns a character")
 
 
+def previews() -> None:
+    text = ABSTRACT[:1_200]
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder)
+        apply_action("confirm", project, "finance")
+        base = median_of(lambda: infer_subject_refinement(text), 200)
+        print(
+            f"\na preview of the same text, with its context bundle, relative to one inference ({base * 1000:.2f} ms):"
+        )
+        for label, cwd in (("without a project", None), ("in a project", project)):
+            run_task(text, cwd=cwd)
+            one = median_of(lambda cwd=cwd: run_task(text, cwd=cwd), 100)  # type: ignore[misc]
+            print(f"  {label:<24} {one / base:5.1f}x   ({one * 1000:.2f} ms; aim: at most 50 ms)")
+
+
 def patterns() -> None:
     words = sorted({word for word in re.findall(r"[a-z]+", ABSTRACT.casefold()) if len(word) > 3})
     document = read_document(ABSTRACT)
@@ -136,5 +153,6 @@ def patterns() -> None:
 if __name__ == "__main__":
     processes()
     inference()
+    previews()
     patterns()
     servers(ABSTRACT[:1_200])
