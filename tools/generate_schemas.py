@@ -25,6 +25,7 @@ from qiongli.records.lifecycle import ActionPacket, StatusPacket
 from qiongli.records.packet import RefinementPacket, RoutedPackets
 from qiongli.records.project import EvidenceMemory, ManifestState
 from qiongli.records.resources import ResourceActivationPlan, ResourceRef
+from qiongli.records.smoke import SmokeReport
 from qiongli.records.subjects import SubjectList
 from qiongli.records.task import TaskRun
 
@@ -49,6 +50,7 @@ STRUCTURES: dict[str, type] = {
     "promotion": PromotionPacket,
     "resource": ResourceRef,
     "resource-plan": ResourceActivationPlan,
+    "smoke-report": SmokeReport,
     "status": StatusPacket,
     "subject-evidence": EvidenceMemory,
     "subject-list": SubjectList,

@@ -45,6 +45,7 @@ COMMANDS: Final[Commands] = {
     "contract": ("qiongli.cli.contract:app", "Validate, compare and scaffold subject contracts."),
     "evaluate": ("qiongli.cli.evaluate:evaluate", "Measure the router on fixtures or labelled text."),
     "gate": ("qiongli.cli.gate:app", "Check, promote, verify, revoke and explain activation."),
+    "smoke": ("qiongli.cli.smoke:smoke", "Run the shipped cases through the real MCP server."),
     "plugins": ("qiongli.cli.plugins:app", "List, allow and block plugin distributions."),
     "schema": ("qiongli.cli.schema:schema", "Print the JSON Schema of a published structure."),
     "doctor": ("qiongli.cli.doctor:doctor", "Examine the installation and say how to mend it."),

@@ -132,7 +132,7 @@ def _exit_code(done: TaskRun) -> ExitCode:
     """3 when a launch was asked for and not allowed or refused, 1 when the agent did not finish well."""
     if done.launch.requested and done.mode == "preview":
         return ExitCode.REFUSED_BY_STATE
-    if done.outcome is not None and done.outcome.status != "finished":
+    if done.agent is not None and done.agent.status != "finished":
         return ExitCode.ANSWER_IS_NO
     return ExitCode.FINE
 
@@ -172,9 +172,9 @@ def _shown(done: TaskRun, with_texts: bool) -> str:
         lines.append(f"not launched: {reason.message}. {reason.hint}".rstrip(". "))
     if done.recording is not None:
         lines.append(f"recorded as {done.recording.run_id}")
-    if done.outcome is not None:
-        code = "" if done.outcome.exit_code is None else f" with exit code {done.outcome.exit_code}"
-        lines.append(f"{done.outcome.agent} {done.outcome.status.replace('_', ' ')}{code}")
-        lines += [f"  | {line}" for line in done.outcome.output.splitlines()]
-        lines += [f"  ! {line}" for line in done.outcome.errors.splitlines()]
+    if done.agent is not None:
+        code = "" if done.agent.exit_code is None else f" with exit code {done.agent.exit_code}"
+        lines.append(f"{done.agent.agent} {done.agent.status.replace('_', ' ')}{code}")
+        lines += [f"  | {line}" for line in done.agent.output.splitlines()]
+        lines += [f"  ! {line}" for line in done.agent.errors.splitlines()]
     return "\n".join(lines)

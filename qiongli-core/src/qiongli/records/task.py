@@ -155,7 +155,8 @@ class TaskRun(Record):
     borrowed_instead_of_suggested: tuple[BorrowedInstead, ...]
     launch: LaunchVerdict
     refinement: RefinementPacket
-    outcome: AgentOutcome | None = None
+    #: What became of the agent, when one was launched.
+    agent: AgentOutcome | None = None
     recording: TaskRecording | None = None
     warnings: tuple[str, ...] = ()
     schema_version: str = SCHEMA_VERSION

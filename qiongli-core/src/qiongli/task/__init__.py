@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from qiongli.task.bundle import core_part, make_bundle
     from qiongli.task.preview import preview_task
-    from qiongli.task.running import Launching, run_task
+    from qiongli.task.running import Launching, run_task, verdict_on
 
-__all__ = ["Launching", "core_part", "make_bundle", "preview_task", "run_task"]
+__all__ = ["Launching", "core_part", "make_bundle", "preview_task", "run_task", "verdict_on"]
 
 _HOME: Final = {
     "Launching": "running",
@@ -18,6 +18,7 @@ _HOME: Final = {
     "make_bundle": "bundle",
     "preview_task": "preview",
     "run_task": "running",
+    "verdict_on": "running",
 }
 
 

@@ -20,6 +20,7 @@ from qiongli.task.reinforcement import Attempt, events_of, session_of
 
 if TYPE_CHECKING:
     from qiongli.hookspecs import AgentAdapter
+    from qiongli.plugins.hooks import HookCaller
     from qiongli.runtime import Runtime
     from qiongli.session import SessionState
 
@@ -61,7 +62,7 @@ def run_task(
         raise InputError(f"only a task of a project can be {what}", code="project_needed", hint="Add: --cwd DIR")
     room_beside_core(budget)
     router = open_router(cwd, runtime=runtime)
-    verdict, adapter = _launching(router, launching.agent)
+    verdict, adapter = verdict_on(launching.agent, router.runtime.hooks)
     identifier = session_of(task, session)
     state = _stored_session(router, identifier)
     # Without the budget: the packet's plan is everything that the decision asks for, and the bundle what there is room
@@ -80,21 +81,24 @@ def run_task(
     outcome = None
     if adapter is not None and packet.refusal is None:
         outcome = _launch(adapter, run, task, router, launching)
-        run = attrs.evolve(run, mode="launched", outcome=outcome)
+        run = attrs.evolve(run, mode="launched", agent=outcome)
     if record and cwd is not None:
         recording = _record(router, packet, task, state, identifier, answers, outcome)
         run = attrs.evolve(run, recording=recording)
     return run
 
 
-def _launching(router: Router, agent: str) -> tuple[LaunchVerdict, AgentAdapter | None]:
-    """The verdict on the flag, and the adapter if there is one to start; nothing is looked up without a flag."""
+def verdict_on(agent: str, hooks: HookCaller | None) -> tuple[LaunchVerdict, AgentAdapter | None]:
+    """The verdict on the agent that a flag names, by this user's setting, and its adapter if it may be started.
+
+    Nothing is looked up without a flag. `hooks` are the plugins that may run here, None when none may.
+    """
     if not agent:
         return launch_verdict(flag="", permitted=(), known=(), environment={}), None
     from qiongli.plugins.policy import load_policy
     from qiongli.task.agents import agent_adapters
 
-    adapters, _ = agent_adapters(router.runtime.hooks)
+    adapters, _ = agent_adapters(hooks)
     policy = load_policy()
     verdict = launch_verdict(
         flag=agent,

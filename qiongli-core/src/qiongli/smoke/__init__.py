@@ -1,0 +1,1 @@
+"""The runtime smoke: shipped cases through the real MCP server in a process that may start no other."""
