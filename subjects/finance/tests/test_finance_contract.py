@@ -142,6 +142,36 @@ def test_every_signal_is_hit_by_a_positive_and_by_a_near_miss() -> None:
     assert signals - hit[False] == set()
 
 
+NEIGHBOURS = (
+    "accounting-research",
+    "management-scholarship",
+    "monetary-economics",
+    "macroeconomics",
+    "public-economics",
+    "international-economics",
+    "economic-theory",
+)
+
+
+@pytest.mark.parametrize("neighbour", NEIGHBOURS)
+def test_without_the_words_of_a_neighbouring_field_a_case_of_that_field_would_be_taken_for_finance(
+    neighbour: str,
+) -> None:
+    loosened = []
+    for subject in runtime().catalogue.subjects:
+        contract = subject.contract
+        kept = tuple(item for item in contract.suppressors if item.id != f"finance.suppressor.{neighbour}")
+        loosened.append(attrs.evolve(subject, contract=attrs.evolve(contract, suppressors=kept)))
+    other = build_runtime(Catalogue(tuple(loosened)))
+    taken = []
+    for fixture in pack().fixtures:
+        if "other-field" in fixture.tags:
+            packet = infer_subject_refinement(fixture.task_packet, manifest_state=ManifestState(), runtime=other)
+            named = (packet.primary_subject, *packet.secondary_subjects)
+            taken += [fixture.name] if "finance" in named else []
+    assert taken
+
+
 def test_an_event_study_of_announcements_is_finance_with_its_lens() -> None:
     packet = route(
         "We use CRSP daily abnormal returns around earnings announcements in an event study, for the Journal of Finance"
