@@ -4,95 +4,110 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import anyio.from_thread
+from mcp.server.mcpserver import Context
 from pydantic import Field
 
-from qiongli.errors import QiongliError, UnknownSubjectError
+from qiongli.errors import UnknownSubjectError
+from qiongli.plugins import CatalogueSubject
 from qiongli.records._units import SCHEMA_VERSION, to_packet
-from qiongli_mcp.edge import folder, tool_error
+from qiongli_mcp.edge import folder
+from qiongli_mcp.routing_tools import Detail
+from qiongli_mcp.runtime_access import current_catalogue, router_for
 
 Kind = Literal["overlay", "skill", "domain_profile", "method_pack", "venue_profile"]
+Slug = Annotated[str, Field(max_length=100, description="Slug of the subject.")]
+
+#: What a short reply keeps of a resource: text and structure say the same, and escapes take room.
+_RESOURCE_TEXT = 5_500
 
 
-def qiongli_subject_list() -> dict[str, Any]:
-    """List the installed disciplines, whether each may act, and why not."""
-    from qiongli.runtime import default_runtime
+def require_subject(slug: str) -> CatalogueSubject:
+    """The installed and readable subject; raises `UnknownSubjectError` with those that are."""
+    catalogue = current_catalogue()
+    found = catalogue.get(slug)
+    if found is None:
+        names = tuple(item.contract.subject for item in catalogue.subjects)
+        raise UnknownSubjectError(f"no subject {slug[:40]!r} is installed", available=names, hint="Give one of these")
+    return found
 
+
+def list_packet() -> dict[str, Any]:
+    """The list of subjects without the folders that they are in."""
     rows = []
-    for listing in default_runtime().catalogue.listings:
+    for listing in current_catalogue().listings:
         row = to_packet(listing)
-        row["location"] = ""  # folders of this machine are nobody's business
+        row["location"] = ""
         rows.append(row)
     return {"schema_version": SCHEMA_VERSION, "subjects": rows}
 
 
+def qiongli_subject_list(
+    detail: Annotated[Detail, Field(description="full: every reason of every subject.")] = "short",
+) -> dict[str, Any]:
+    """List the installed disciplines, whether each may act, and why not."""
+    packet = list_packet()
+    if detail == "short":
+        for row in packet["subjects"]:
+            row["reasons"] = row["reasons"][:2]
+    return packet
+
+
 def qiongli_resource_read(
-    subject: Annotated[str, Field(description="Slug of the subject.")],
+    subject: Slug,
     kind: Annotated[Kind, Field(description="Kind of the resource.")],
-    name: Annotated[str, Field(description="Name; empty for overlay, skill and profile.")] = "",
-    detail: Annotated[Literal["short", "full"], Field(description="full: the whole text.")] = "short",
+    name: Annotated[str, Field(max_length=100, description="Name; empty for overlay, skill and profile.")] = "",
+    detail: Annotated[Detail, Field(description="full: the whole text.")] = "short",
 ) -> dict[str, Any]:
     """Read one guidance resource of a subject: overlay, skill, method pack, venue or domain profile."""
     from qiongli.resources import load_resource
-    from qiongli.runtime import default_runtime
 
-    catalogue = default_runtime().catalogue
-    try:
-        found = catalogue.get(subject)
-        if found is None:
-            raise UnknownSubjectError(
-                f"no subject {subject[:40]!r} is installed",
-                available=tuple(item.contract.subject for item in catalogue.subjects),
-            )
-        reference, text = load_resource(found, kind, name or subject)
-    except QiongliError as error:
-        raise tool_error(error) from None
-    # Text and structure say the same, and the wire form escapes: 6 KB keeps the reply within 8 KB.
-    kept = text if detail == "full" else text.encode()[:6000].decode(errors="ignore")
+    reference, text = load_resource(require_subject(subject), kind, name or subject)
+    kept = text if detail == "full" else text.encode()[:_RESOURCE_TEXT].decode(errors="ignore")
     return {
         "schema_version": SCHEMA_VERSION,
         "resource": to_packet(reference),
-        "text": kept,
         "truncated": kept != text,
+        "text": kept,
     }
 
 
 def qiongli_subject_explain(
-    subject: Annotated[str, Field(description="Slug of the subject.")],
+    subject: Slug,
     text: Annotated[str, Field(description="The research task.")],
-    cwd: Annotated[str, Field(description="Folder of the project whose state takes part; empty for none.")] = "",
+    cwd: Annotated[
+        str, Field(max_length=4096, description="Folder of the project whose state takes part; empty for none.")
+    ] = "",
+    detail: Annotated[Detail, Field(description="full: every reason and change.")] = "short",
 ) -> dict[str, Any]:
     """Say why a subject is, or is not, suggested for a text, and what would change that."""
     from qiongli.refinement.subject_explanation import explain_subject
-    from qiongli.runtime import open_router
 
-    try:
-        router = open_router(folder(cwd) if cwd else None)
-        if router.runtime.catalogue.get(subject) is None:
-            raise UnknownSubjectError(
-                f"no subject {subject[:40]!r} is installed",
-                available=tuple(item.contract.subject for item in router.runtime.catalogue.subjects),
-            )
-        return dict(to_packet(explain_subject(subject, router.route(text))))
-    except QiongliError as error:
-        raise tool_error(error) from None
+    require_subject(subject)
+    packet = dict(to_packet(explain_subject(subject, router_for(folder(cwd) if cwd else None).route(text))))
+    if detail == "short":
+        packet["reasons"] = packet["reasons"][:10]
+        packet["what_would_change"] = packet["what_would_change"][:10]
+    return packet
 
 
 def qiongli_gate_report(
-    subject: Annotated[str, Field(description="Slug of the subject.")],
+    subject: Slug,
+    ctx: Context,
+    detail: Annotated[Detail, Field(description="full: the details of every check.")] = "short",
 ) -> dict[str, Any]:
     """Report what the fast activation gate says of a subject; `qiongli gate check` runs the whole gate."""
     from qiongli.gate.check import unavailable
     from qiongli.gate.explanation import explain_subject
-    from qiongli.runtime import default_runtime
 
-    catalogue = default_runtime().catalogue
-    try:
+    catalogue = current_catalogue()
+    if catalogue.get(subject) is None:
         # Only slugs: the gate itself would take the path of any source tree.
-        report = (
-            unavailable(subject, catalogue).report
-            if catalogue.get(subject) is None
-            else explain_subject(subject, catalogue).gate
-        )
-        return dict(report.to_packet())
-    except QiongliError as error:
-        raise tool_error(error) from None
+        return dict(unavailable(subject, catalogue).report.to_packet())
+    anyio.from_thread.run(ctx.report_progress, 0, 1, f"measuring {subject} with the fast gate")
+    packet = dict(explain_subject(subject, catalogue).gate.to_packet())
+    anyio.from_thread.run(ctx.report_progress, 1, 1, f"{subject}: {packet['verdict']}")
+    if detail == "short":
+        for check in packet["checks"]:
+            check["details"] = check["details"][:5]
+    return packet
