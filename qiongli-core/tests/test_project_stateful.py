@@ -249,7 +249,7 @@ class Project(RuleBasedStateMachine):
         after = copy.deepcopy(self.model)
         tell(after)
         found = make_store(self.root).read()
-        happened = len(found.memory.content.get("lifecycle_events", ())) == len(after.events) and (
+        happened = len(found.memory.list_events()) == len(after.events) and (
             found.memory.error is None and found.manifest.error is None
         )
         same_length = len(after.events) == len(self.model.events)

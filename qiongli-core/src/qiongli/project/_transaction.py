@@ -14,7 +14,7 @@ in place of those that they will replace, so that they see the new state and nev
 """
 
 # Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
-# ruff: noqa: PTH116, PTH119, PTH120, PTH208
+# ruff: noqa: PTH112, PTH116, PTH119, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -136,6 +136,8 @@ class Transaction:
 
 def make_folders(project: Project, name: str, operations: FileOperations) -> None:
     """Create the state folder and a folder in it, each level synced into its parent; a link out is refused."""
+    if os.path.isdir(project.contained(name or ".")):
+        return
     folder = project.state
     if not folder.is_dir():
         operations.make_folder(folder)

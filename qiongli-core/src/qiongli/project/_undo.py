@@ -28,8 +28,11 @@ def undo(store: Store, catalogue: Catalogue, *, dry_run: bool = False) -> Action
 def plan_undo(snapshot: Snapshot) -> Plan:
     """Say what undoing would bring back; codes `nothing_to_undo` and `changed_since`."""
     snapshot.require_readable()
-    entries = snapshot.memory.content.get("undo")
-    if not isinstance(entries, list) or not entries:
+    try:
+        entries = snapshot.memory.undo.parse()
+    except (ValueError, RecursionError) as error:
+        raise _unreadable() from error
+    if not entries:
         raise StateRefusedError(
             "no action on this project can be undone",
             code="nothing_to_undo",

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from qiongli.project._memory_file import Lines, lines_from, render_file
 from qiongli.project.guidance import parse_guidance, put_block, render_block, require_sound, take_block_out
 from qiongli.project.lifecycle import Plan, Request, check_form, plan
 from qiongli.project.manifest import parse_manifest
-from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, validated_memory
+from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, UNDO_DEPTH, validated_head
 from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
 from qiongli.project.status import describe, resolve_catalogue
 from qiongli.project.store import Change, Snapshot, Store, digest, require
 from qiongli.records._units import SCHEMA_VERSION, to_packet
-from qiongli.records.lifecycle import ActionPacket, ActionStatus
+from qiongli.records.lifecycle import ActionPacket, ActionStatus, LatestRefinement
 from qiongli.records.project import LifecycleEvent, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
+    from qiongli.project.memory import MemoryDocument
     from qiongli.project.status import Subjects
 
-#: How many actions can be undone, one after the other.
-UNDO_DEPTH: Final = 20
 #: A larger manifest is not kept for undo as text; undoing then edits the values back.
 _UNDO_TEXT_LIMIT: Final = 16_384
 
@@ -105,7 +104,7 @@ def carry_out(
     planned = planner(before)
     if dry_run or propose or not planned.writes:
         return _without_writing(store, before, planned, catalogue, dry_run=dry_run, propose=propose)
-    with store.writing(if_revision=if_revision, if_digest=if_digest) as change:
+    with store.writing(if_revision=if_revision, if_digest=if_digest, seen=before) as change:
         planned = planner(change.snapshot)
         prepared = prepare(store, change.snapshot, planned, catalogue)
         for name, stem in prepared.aside:
@@ -141,13 +140,16 @@ def _without_writing(
 def packet(before: Snapshot, prepared: Prepared, catalogue: Catalogue, status: ActionStatus) -> ActionPacket:
     """The action packet: what was, what is (or would be), and what the user should know."""
     request = prepared.plan.request
+    was = describe(before, catalogue)
+    # Finding out what the block should say takes as long as all the rest, and a dismissal does not touch it.
+    same = prepared.after.manifest is before.manifest and prepared.after.guidance == before.guidance
     return ActionPacket(
         schema_version=SCHEMA_VERSION,
         action=request.action,
         subject=request.subject,
         changed=prepared.changed,
-        before=describe(before, catalogue),
-        after=describe(prepared.after, catalogue),
+        before=was,
+        after=describe(prepared.after, catalogue, guidance=was.guidance if same else None),
         warnings=prepared.plan.warnings,
         status=status,
         command=command_line(request),
@@ -225,15 +227,14 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         revision=before.revision + 1,
         proposal=request.proposal,
     )
-    undo: list[dict[str, Any]] | None
     if planned.restore is not None:
-        undo = list(before.memory.content["undo"])[: planned.restore.depth]
+        undo = lines_from(before.memory.undo.parse()[: planned.restore.depth], UNDO_DEPTH)
     else:
-        undo = undo_entries(before, planned, manifest, aside, changed)
-    content = memory_content(before, planned, event, digest(manifest), undo)
-    memory = render_memory(content)
-    files.append((MEMORY, memory))
-    after = Snapshot(before.project, parse_manifest(manifest), validated_memory(memory, content), guidance)
+        undo = undo_lines(before, planned, manifest, aside, changed)
+    memory = written_memory(before, planned, event, digest(manifest), undo)
+    files.append((MEMORY, memory.data))
+    after_manifest = before.manifest if manifest == before.manifest.data else parse_manifest(manifest)
+    after = Snapshot(before.project, after_manifest, memory, guidance)
     after = after._replace(warnings=after.manifest.warnings)
     kind = {error.code for error in (before.manifest.error, before.memory.error) if error is not None}
     suffix = "newer" if kind == {"newer_schema"} else "corrupt"
@@ -243,70 +244,51 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
     return Prepared(planned, after, tuple(files), stamped, changed)
 
 
-def memory_content(
+def written_memory(
     before: Snapshot,
     planned: Plan,
     event: LifecycleEvent | None,
     manifest_digest: str,
-    undo: list[dict[str, Any]] | None = None,
-) -> dict[str, Any]:
-    """The memory file's next content: known parts replaced, keys that we do not know kept."""
+    undo: Lines | None = None,
+    latest: LatestRefinement | None = None,
+) -> MemoryDocument:
+    """The memory that an action leaves, with its bytes: known parts replaced, keys that we do not know kept."""
     old = before.memory.content
-    events = list(old.get("lifecycle_events", ()))
-    if event is not None:
-        events.append(to_packet(event))
     dismissed = before.memory.dismissed if planned.dismissed is None else planned.dismissed
     suggestions = before.memory.suggestions if planned.suggestions is None else planned.suggestions
     content: dict[str, Any] = {
         "schema_version": old.get("schema_version", SCHEMA_VERSION),
         "revision": before.revision + 1,
         "manifest_digest": manifest_digest,
-        "lifecycle_events": events[-RETAINED_EVENTS:],
         "dismissed_subjects": _entries(old.get("dismissed_subjects", {}), dismissed),
         "suggestions": _entries(old.get("suggestions", {}), suggestions),
     }
     for entry in content["suggestions"].values():
         entry["fingerprints"] = entry["fingerprints"][-RETAINED_FINGERPRINTS:]
     content.update({key: value for key, value in old.items() if key not in content})
-    if undo is not None:
-        content["undo"] = undo
-    return content
+    if latest is not None:
+        content["latest_refinement"] = to_packet(latest)
+    events = before.memory.events
+    if event is not None:
+        events = events.appended(to_packet(event), RETAINED_EVENTS)
+    undo = before.memory.undo if undo is None else undo
+    data, telling = render_file(content, events, undo)
+    return validated_head(data, content, events, undo, telling)
 
 
 def _entries(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return {subject: {**old.get(subject, {}), **to_packet(new[subject])} for subject in sorted(new)}
 
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-
-
-def render_memory(content: Mapping[str, Any]) -> bytes:
-    """The memory as JSON text with one event a line, so that it can be read in a diff and written fast."""
-    parts = []
-    for key, value in content.items():
-        if isinstance(value, list) and value:
-            text = "[\n" + ",\n".join(f"  {_ENCODER.encode(item)}" for item in value) + "\n ]"
-        elif isinstance(value, dict) and value:
-            lines = (f"  {_ENCODER.encode(name)}: {_ENCODER.encode(item)}" for name, item in value.items())
-            text = "{\n" + ",\n".join(lines) + "\n }"
-        else:
-            text = _ENCODER.encode(value)
-        parts.append(f" {_ENCODER.encode(key)}: {text}")
-    # A lone surrogate cannot be written as UTF-8; its escape is the same JSON.
-    return ("{\n" + ",\n".join(parts) + "\n}\n").encode("utf-8", "backslashreplace")
-
-
-def undo_entries(
-    before: Snapshot, planned: Plan, manifest: bytes | None, aside: list[str], changed: bool
-) -> list[dict[str, Any]] | None:
-    """The list of what can be undone, after this action; None leaves it as it is.
+def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: list[str], changed: bool) -> Lines:
+    """What can be undone, after this action.
 
     What was put aside cannot be brought back by an undo: the list starts anew then, and the copy is named instead.
     """
     if aside:
-        return []
+        return Lines()
     if planned.request.action == "guidance" or (not changed and planned.state is None):
-        return None
+        return before.memory.undo
     old = before.manifest.data
     text = old.decode("utf-8") if old is not None and len(old) <= _UNDO_TEXT_LIMIT else None
     entry: dict[str, Any] = {
@@ -327,8 +309,7 @@ def undo_entries(
             else {name: to_packet(item) for name, item in sorted(before.memory.suggestions.items())}
         ),
     }
-    entries = before.memory.content.get("undo", [])
-    return [*(entries if isinstance(entries, list) else []), entry][-UNDO_DEPTH:]
+    return before.memory.undo.appended(entry, UNDO_DEPTH)
 
 
 def undo_action(

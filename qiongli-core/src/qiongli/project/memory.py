@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from qiongli.errors import QiongliError, StateCorruptError
+from qiongli.project._memory_file import (
+    DIGESTS_KEY,
+    EVENTS_KEY,
+    UNDO_KEY,
+    Lines,
+    lines_from,
+    split_file,
+)
 from qiongli.project.paths import MEMORY, STATE_FOLDER
 from qiongli.records._units import SCALE, SCHEMA_VERSION, Ppm
 from qiongli.records.lifecycle import LatestRefinement
@@ -18,6 +26,8 @@ from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, S
 MEMORY_LIMIT: Final = 33_554_432
 #: How many lifecycle events are kept, newest last; older ones are dropped.
 RETAINED_EVENTS: Final = 10_000
+#: How many actions can be undone, one after the other.
+UNDO_DEPTH: Final = 20
 #: How many tasks are remembered for each subject; an older task would count once more.
 RETAINED_FINGERPRINTS: Final = 10_000
 SUPPORTED_MAJOR: Final = "1"
@@ -32,16 +42,20 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 class MemoryDocument(NamedTuple):
     """The evidence memory as it was found.
 
-    `content` is the parsed file, unknown keys and all; the typed parts are views of it. Events stay as they were
-    read, because a status needs none of them and a long-lived project has ten thousand.
+    `content` is the parsed file, unknown keys and all, but for events and what can be undone, which stay lines: an
+    action needs none of them, and a long-lived project has ten thousand. The typed parts are views of the content.
     """
 
     data: bytes | None
     content: Mapping[str, Any] = _NOTHING
+    events: Lines = Lines()
+    undo: Lines = Lines()
     revision: int = 0
     dismissed: Mapping[str, Dismissal] = _NOTHING
     suggestions: Mapping[str, SuggestionMemory] = _NOTHING
     latest: LatestRefinement | None = None
+    #: How many bytes, from the first on, differ whenever anything in the file does; None for all of them.
+    telling: int | None = None
     #: Why the file could not be used; everything else then holds the defaults.
     error: QiongliError | None = None
 
@@ -52,11 +66,26 @@ class MemoryDocument(NamedTuple):
             return ()
         return (f"{self.error.place}: {self.error.message}; it is ignored, and put aside at the next write",)
 
-    def to_memory(self) -> EvidenceMemory:
-        """The memory as the engine and the published structure know it."""
+    @property
+    def digest(self) -> str:
+        """A digest that differs whenever the file does; empty without one."""
+        return "" if self.data is None else hashlib.sha256(self.data[: self.telling]).hexdigest()
+
+    def list_events(self) -> tuple[LifecycleEvent, ...]:
+        """The lifecycle events, oldest first.
+
+        Raises `StateCorruptError` when they are none although the file holds their digest, as in a forged file.
+        """
+        try:
+            return _list_events(self.events.parse())
+        except (ValueError, RecursionError):
+            raise _corrupt("the events are no JSON", EVENTS_KEY) from None
+
+    def to_memory(self, *, events: bool = True) -> EvidenceMemory:
+        """The memory as the engine and the published structure know it; raises as `list_events` does."""
         return EvidenceMemory(
             schema_version=SCHEMA_VERSION,
-            lifecycle_events=tuple(list_events(self.content)),
+            lifecycle_events=self.list_events() if events else (),
             dismissed_subjects=dict(self.dismissed),
             suggestions=dict(self.suggestions),
         )
@@ -66,18 +95,29 @@ def parse_memory(data: bytes | None) -> MemoryDocument:
     """Parse and validate the memory's bytes; None is the memory of a project that has none."""
     if data is None:
         return MemoryDocument(None)
-    return _parse_bytes(data)
-
-
-# An action reads the same bytes before it takes the lock and under it; documents are values and may be shared.
-@lru_cache(maxsize=2)
-def _parse_bytes(data: bytes) -> MemoryDocument:
     try:
-        return validated_memory(data, _parse_json(data))
+        return _parse_head(data) or validated_memory(data, _parse_json(data))
     except StateCorruptError as error:
         # The number of the state never goes back, not even when the file that holds it breaks.
         revisions = [int(number) for number in re.findall(_REVISION, data[:4096])]
         return MemoryDocument(data, revision=max(revisions, default=0), error=error)
+
+
+def _parse_head(data: bytes) -> MemoryDocument | None:
+    """The document of a file whose events are as we wrote them; None for one that has to be parsed whole."""
+    parts = split_file(data) if len(data) <= MEMORY_LIMIT else None
+    if parts is None:
+        return None
+    head, events, undo = parts
+    try:
+        content = _parse_json(head)
+    except StateCorruptError:
+        # The place of the fault is that in the whole file.
+        return None
+    digests = {EVENTS_KEY: events.digest, UNDO_KEY: undo.digest}
+    if content.get(DIGESTS_KEY) != digests or EVENTS_KEY in content or UNDO_KEY in content:
+        return None
+    return validated_head(data, content, events, undo, len(head) - 1)
 
 
 def memory_from_packet(content: Mapping[str, Any]) -> EvidenceMemory:
@@ -120,6 +160,22 @@ def _parse_json(data: bytes) -> Mapping[str, Any]:
 
 def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDocument:
     """The document of an already parsed memory; raises `StateCorruptError` whose place is the field at fault."""
+    events = _get(content, EVENTS_KEY, list, [], "")
+    _list_events(events)
+    undo = content.get(UNDO_KEY)
+    return validated_head(
+        data,
+        {key: value for key, value in content.items() if key not in (EVENTS_KEY, UNDO_KEY)},
+        lines_from(events, RETAINED_EVENTS),
+        # What is no list of entries cannot be undone; that is for the undoing to say.
+        lines_from(undo if isinstance(undo, list) else (), UNDO_DEPTH),
+    )
+
+
+def validated_head(
+    data: bytes | None, content: Mapping[str, Any], events: Lines, undo: Lines, telling: int | None = None
+) -> MemoryDocument:
+    """The document of a memory of which all but its lines is parsed; raises as `validated_memory` does."""
     version = _get(content, "schema_version", str, SCHEMA_VERSION, "")
     if version.split(".")[0] != SUPPORTED_MAJOR:
         raise _corrupt(
@@ -128,12 +184,12 @@ def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDo
             code="newer_schema",
             expected="1.x",
         )
-    for index, event in enumerate(_get(content, "lifecycle_events", list, [], "")):
-        _check_event(event, f"lifecycle_events[{index}]")
     latest = content.get("latest_refinement")
     return MemoryDocument(
         data,
-        content,
+        {key: value for key, value in content.items() if key != DIGESTS_KEY},
+        events,
+        undo,
         revision=_count(content, "revision", ""),
         dismissed={
             subject: _dismissal(entry, f"dismissed_subjects.{subject}")
@@ -144,6 +200,7 @@ def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDo
             for subject, entry in _get(content, "suggestions", dict, {}, "").items()
         },
         latest=None if latest is None else _latest(latest, "latest_refinement"),
+        telling=telling,
     )
 
 
@@ -201,17 +258,18 @@ def _latest(entry: Any, field: str) -> LatestRefinement:
     )
 
 
-def _check_event(event: Any, field: str) -> None:
-    # By hand and without a loop over fields: this runs ten thousand times for one status.
+def _list_events(events: list[Any]) -> tuple[LifecycleEvent, ...]:
+    """Parsed events as records; raises `StateCorruptError` whose place is the field at fault."""
+    return tuple(_event(event, f"{EVENTS_KEY}[{index}]") for index, event in enumerate(events))
+
+
+def _event(event: Any, field: str) -> LifecycleEvent:
+    """An event; beyond its name and its subject a field of the wrong type counts as absent."""
     if type(event) is not dict or type(event.get("event")) is not str:
         raise _corrupt("not an event", field, expected='{"event": "confirm", "subject": ..., ...}')
     subject = event.get("subject")
     if subject is not None and type(subject) is not str:
         raise _corrupt("not a text", f"{field}.subject")
-
-
-def _event(event: Mapping[str, Any]) -> LifecycleEvent:
-    """An event whose `event` and `subject` were checked; a field of the wrong type counts as absent."""
 
     def text(key: str, default: str = "") -> str:
         value = event.get(key)
@@ -220,7 +278,7 @@ def _event(event: Mapping[str, Any]) -> LifecycleEvent:
     revision = event.get("revision")
     return LifecycleEvent(
         event=event["event"],
-        subject=event.get("subject"),
+        subject=subject,
         source=text("source", "user"),
         write_manifest=event.get("write_manifest") is True,
         run_id=text("run_id"),
@@ -228,8 +286,3 @@ def _event(event: Mapping[str, Any]) -> LifecycleEvent:
         revision=revision if type(revision) is int else 0,
         proposal=text("proposal"),
     )
-
-
-def list_events(content: Mapping[str, Any]) -> list[LifecycleEvent]:
-    """The lifecycle events of a parsed and checked memory, oldest first."""
-    return [_event(event) for event in content.get("lifecycle_events", ())]

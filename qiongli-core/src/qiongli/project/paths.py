@@ -24,6 +24,7 @@ LOCK: Final = ".lock"
 STAGING: Final = ".staging"
 INTENT: Final = ".staging/intent.json"
 INTENT_LIMIT: Final = 1_048_576
+_PART: Final = 65_536
 
 
 class Project(NamedTuple):
@@ -38,7 +39,7 @@ class Project(NamedTuple):
 
     def path(self, name: str) -> Path:
         """A file or folder of the state by its name inside `.qiongli`."""
-        return self.state / name
+        return Path(self.root, STATE_FOLDER, name)
 
     def shown(self, name: str) -> str:
         """A file of the state as messages show it: relative to the project, with forward slashes."""
@@ -55,15 +56,18 @@ class Project(NamedTuple):
         A symbolic link that stays inside the project is followed; one that leaves it, or that leads nowhere, raises
         `StateRefusedError` with the code `path_outside_project`.
         """
+        return Path(self._contained(name))
+
+    def _contained(self, name: str) -> str:
         path = os.path.join(self.root, STATE_FOLDER)
         linked = os.path.islink(path)
         for part in name.split("/"):
             if part != ".":
-                path = os.path.join(path, part)
+                path = f"{path}{os.sep}{part}"
                 linked = linked or os.path.islink(path)
         if not linked:
             # The root is resolved, and so is what has no link below it.
-            return Path(path)
+            return path
         real = os.path.realpath(path)
         root = os.path.join(self.root, "")
         if not real.startswith(root) or (os.path.islink(path) and not os.path.exists(path)):
@@ -73,17 +77,17 @@ class Project(NamedTuple):
                 place=self.shown(name),
                 hint="Remove the link; Qiongli neither reads nor writes through it",
             )
-        return Path(real)
+        return real
 
     def read(self, name: str, limit: int) -> bytes | None:
         """The bytes of a file of the state, None when there is none, and at most `limit + 1` of them.
 
         Raises `StateRefusedError` for a link out of the project, `EnvironmentBrokenError` when the system refuses.
         """
-        return read_bytes(self.contained(name), limit, self.shown(name))
+        return read_bytes(self._contained(name), limit, self.shown(name))
 
 
-def read_bytes(path: Path, limit: int, shown: str) -> bytes | None:
+def read_bytes(path: str | Path, limit: int, shown: str) -> bytes | None:
     """At most `limit + 1` bytes of a regular file, or None when there is none; never waits for a pipe's writer."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -92,19 +96,22 @@ def read_bytes(path: Path, limit: int, shown: str) -> bytes | None:
     except OSError as error:
         raise unreadable(shown, error) from error
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise StateCorruptError(
                 f"{shown} is not a regular file",
                 code="not_a_file",
                 place=shown,
                 hint="Move it away, or run: qiongli subject reset --cwd . (it keeps it under another name)",
             )
-        parts = []
-        left = limit + 1
-        while left > 0 and (part := os.read(descriptor, left)):
-            parts.append(part)
+        # One byte more than there should be tells a file that has grown meanwhile.
+        data = os.read(descriptor, min(found.st_size, limit) + 1)
+        rest = []
+        left = limit + 1 - len(data)
+        while left > 0 and (part := os.read(descriptor, min(left, _PART))):
+            rest.append(part)
             left -= len(part)
-        return b"".join(parts)
+        return b"".join((data, *rest)) if rest else data
     except OSError as error:
         raise unreadable(shown, error) from error
     finally:

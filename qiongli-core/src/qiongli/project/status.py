@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from qiongli.errors import StateCorruptError
 from qiongli.project.guidance import guidance_status
 from qiongli.project.paths import open_project
 from qiongli.project.store import Snapshot, Store
@@ -48,6 +49,8 @@ def resolve_catalogue(catalogue: Subjects | None) -> Catalogue:
 def read_project(cwd: Path | str, *, session: str | None = None, find_project: bool = False) -> ProjectReading:
     """Read manifest, memory and, if it is named, the stored session; nothing is written.
 
+    The memory comes without its events: no decision depends on them. `read_memory` has them.
+
     Raises `InputError` when the folder is missing or a file, `StateCorruptError` when the manifest cannot be used: the
     user's choice is never guessed. A malformed memory is a warning, and counts as empty.
     """
@@ -59,7 +62,7 @@ def read_project(cwd: Path | str, *, session: str | None = None, find_project: b
         from qiongli.project.sessions import load_session
 
         stored = load_session(project, session)
-    return ProjectReading(snapshot.manifest.state, snapshot.memory.to_memory(), stored, snapshot.warnings)
+    return ProjectReading(snapshot.manifest.state, snapshot.memory.to_memory(events=False), stored, snapshot.warnings)
 
 
 def read_manifest_state(cwd: Path | str) -> tuple[ManifestState, tuple[str, ...]]:
@@ -70,9 +73,13 @@ def read_manifest_state(cwd: Path | str) -> tuple[ManifestState, tuple[str, ...]
 
 
 def read_memory(cwd: Path | str) -> tuple[EvidenceMemory, tuple[str, ...]]:
-    """The evidence memory and warnings about it; a malformed one counts as empty."""
+    """The evidence memory with all its events, and warnings about it; what is malformed counts as empty."""
     memory = Store(open_project(cwd)).read().memory
-    return memory.to_memory(), memory.warnings
+    try:
+        return memory.to_memory(), memory.warnings
+    except StateCorruptError as error:
+        warning = f"{error.place}: {error.message}, although the file holds their digest; they are left out"
+        return memory.to_memory(events=False), (warning,)
 
 
 def subject_status(cwd: Path | str, *, catalogue: Subjects | None = None, find_project: bool = False) -> StatusPacket:
@@ -90,10 +97,11 @@ def _names_subjects(snapshot: Snapshot) -> bool:
     return snapshot.manifest.state != ManifestState() or snapshot.guidance is not None
 
 
-def describe(snapshot: Snapshot, catalogue: Catalogue | None) -> StatusPacket:
+def describe(snapshot: Snapshot, catalogue: Catalogue | None, *, guidance: str | None = None) -> StatusPacket:
     """The status packet of a snapshot; a state that cannot be used reads as the adaptive core, with a warning.
 
-    The catalogue may be None only for a project that names no subject and has no guidance file.
+    The catalogue may be None only for a project that names no subject and has no guidance file. `guidance` is the state
+    of the block, where the caller knows it.
     """
     state, memory = snapshot.manifest.state, snapshot.memory
     warnings = list(snapshot.warnings)
@@ -102,6 +110,8 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None) -> StatusPacket:
     warnings += [f"{error.place}: {error.message}" for _, error in snapshot.refusals]
     if catalogue is not None:
         warnings += catalogue_warnings(state, catalogue)
+    if guidance is None:
+        guidance = "none" if catalogue is None else guidance_status(snapshot.guidance, state, catalogue)
     known = EvidenceMemory(dismissed_subjects=dict(memory.dismissed), suggestions=dict(memory.suggestions))
     return StatusPacket(
         schema_version=SCHEMA_VERSION,
@@ -115,7 +125,7 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None) -> StatusPacket:
         dismissed_subjects=tuple(sorted(memory.dismissed)),
         locked=state.subject_mode == "locked" and state.active_subject != AUTO,
         latest_refinement=memory.latest,
-        guidance="none" if catalogue is None else guidance_status(snapshot.guidance, state, catalogue),
+        guidance=guidance,
         revision=snapshot.revision,
         warnings=tuple(warnings),
         state_digest=snapshot.state_digest,

@@ -65,7 +65,7 @@ class Snapshot(NamedTuple):
     @property
     def state_digest(self) -> str:
         """Digest of everything read."""
-        parts = (digest(data) for data in (self.manifest.data, self.memory.data, self.guidance))
+        parts = (digest(self.manifest.data), self.memory.digest, digest(self.guidance))
         return digest(" ".join(parts).encode())
 
     def require_readable(self) -> None:
@@ -103,20 +103,27 @@ class Store(NamedTuple):
             snapshot = self._read_files(intent)
             # No two intents are alike, so the same one before and after is one unfinished change.
             if self.project.read(INTENT, INTENT_LIMIT) == intent and (
-                intent is not None or self._raw(MEMORY) == snapshot.memory.data
+                intent is not None or self._is_same(snapshot.memory)
             ):
                 return snapshot
             time.sleep(_PAUSE * min(attempt, 10))
         # Writers without a pause; every file is whole in itself.
         return snapshot._replace(warnings=(*snapshot.warnings, "the project is being written to all the time"))
 
-    def _raw(self, name: str) -> bytes | None:
+    def _is_same(self, memory: MemoryDocument) -> bool:
+        """Whether the memory is still that one; only as much of it is read as tells."""
+        if memory.data is None or memory.telling is None:
+            return self._raw(MEMORY, _LIMITS[MEMORY]) == memory.data
+        return self._raw(MEMORY, memory.telling) == memory.data[: memory.telling + 1]
+
+    def _raw(self, name: str, limit: int) -> bytes | None:
         try:
-            return self.project.read(name, _LIMITS[name])
+            return self.project.read(name, limit)
         except (StateRefusedError, StateCorruptError):
             return None
 
-    def _read_files(self, intent: bytes | None) -> Snapshot:
+    def _read_files(self, intent: bytes | None, seen: Snapshot | None = None) -> Snapshot:
+        """Read and parse every file; what has the same bytes as in `seen` is taken from there."""
         staged: dict[str, str] = {}
         gone: set[str] = set()
         steps = None
@@ -144,8 +151,15 @@ class Store(NamedTuple):
                 refusals.append((name, error))
                 return None
 
-        memory = parse_memory(read(MEMORY))
-        manifest = parse_manifest(read(MANIFEST))
+        if seen is not None and seen.memory.data is not None and self._is_same(seen.memory):
+            memory = seen.memory
+        else:
+            memory = parse_memory(read(MEMORY))
+        manifest_data = read(MANIFEST)
+        if seen is not None and seen.manifest.data == manifest_data:
+            manifest = seen.manifest
+        else:
+            manifest = parse_manifest(manifest_data)
         return Snapshot(
             self.project,
             manifest,
@@ -156,8 +170,12 @@ class Store(NamedTuple):
         )
 
     @contextmanager
-    def writing(self, *, if_revision: int | None = None, if_digest: str | None = None) -> Iterator[Change]:
+    def writing(
+        self, *, if_revision: int | None = None, if_digest: str | None = None, seen: Snapshot | None = None
+    ) -> Iterator[Change]:
         """Hold the lock, with the state as it is under it; what the caller commits is all or nothing.
+
+        `seen` is what the caller read before, so that what did not change need not be parsed again.
 
         Raises `StateRefusedError`: `changed_since` when the state is not the one that the caller demands,
         `project_busy` when others keep the lock; `EnvironmentBrokenError` when the system refuses to write.
@@ -169,7 +187,7 @@ class Store(NamedTuple):
             make_folders(self.project, STAGING, self.operations)
             with ProjectLock(self.project.contained(LOCK), self.operations, self.timeout):
                 warnings = recover(self.project, self.operations, self.stamp())
-                snapshot = self._read_files(None)
+                snapshot = self._read_files(None, seen)
                 require(snapshot, if_revision, if_digest)
                 snapshot = snapshot._replace(warnings=(*warnings, *snapshot.warnings))
                 try:

@@ -82,15 +82,17 @@ def record_refinement(
         run_id = _free_run_id(store.project, before.revision + 1)
         counted, suggestions = _count(before, packet, run_id)
         files = _run_files(store, before, packet, run_id, task_packet, proposal, source)
-        content = _content(before, packet, run_id, suggestions)
+        from qiongli.project.actions import written_memory
+
+        plan = Plan(Request("record"), suggestions=suggestions)
+        latest = LatestRefinement(run_id, packet.decision, packet.primary_subject, packet.confidence)
+        memory = written_memory(before, plan, None, digest(before.manifest.data), latest=latest)
         if before.memory.error is not None:
             from qiongli.project._transaction import free_name
 
             change.transaction.put_aside(MEMORY, free_name(store.project, f"{MEMORY}.corrupt-{store.stamp()}"))
         change.transaction.write_folder(f"{RUNS}/{run_id}", files)
-        from qiongli.project.actions import render_memory
-
-        change.transaction.write(MEMORY, render_memory(content))
+        change.transaction.write(MEMORY, memory.data or b"")
         change.transaction.commit()
         if (before.revision + 1) % _PRUNE_EVERY == 0:
             _prune(store, RETAINED_RUNS)
@@ -117,18 +119,6 @@ def _count(before: Snapshot, packet: RefinementPacket, run_id: str) -> tuple[boo
         fingerprints=(*old.fingerprints, packet.fingerprint) if counted else old.fingerprints,
     )
     return counted, {**before.memory.suggestions, packet.primary_subject: new}
-
-
-def _content(
-    before: Snapshot, packet: RefinementPacket, run_id: str, suggestions: dict[str, SuggestionMemory] | None
-) -> dict[str, Any]:
-    from qiongli.project.actions import memory_content
-
-    plan = Plan(Request("record"), suggestions=suggestions)
-    content = memory_content(before, plan, None, digest(before.manifest.data))
-    latest = LatestRefinement(run_id, packet.decision, packet.primary_subject, packet.confidence)
-    content["latest_refinement"] = to_packet(latest)
-    return content
 
 
 def _run_files(
