@@ -162,5 +162,8 @@ def servers(abstract: str, *, runs: int = 9, calls: int = 200) -> None:
             "empty": [sys.executable, str(empty)],
             "qiongli": [str(Path(sys.executable).with_name("qiongli")), "mcp", "serve"],
         }
+        # What the server would verify beside its first calls is verified before.
+        first = [commands["qiongli"][0], "subject", "list"]
+        subprocess.run(first, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
         starts(commands, environment, runs)
         round_trips(commands, environment, abstract, calls)
