@@ -27,15 +27,16 @@ PLAN_SECONDS: Final = 600
 _MAXIMUM_PLANS: Final = 100
 
 
-def _without_title(schema: dict[str, Any]) -> None:
-    # Codex refuses a form with a title, and then asks nobody.
+def _bare(schema: dict[str, Any]) -> None:
+    # Codex refuses a form with a title, and then asks nobody; what it makes of other words is not worth finding out.
     schema.pop("title", None)
+    schema.pop("description", None)
 
 
 class Ask(BaseModel):
     """An empty form: accepting it is the consent."""
 
-    model_config = ConfigDict(json_schema_extra=_without_title)
+    model_config = ConfigDict(json_schema_extra=_bare)
 
 
 class NotAsked(Ask):
