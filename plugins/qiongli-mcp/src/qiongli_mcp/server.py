@@ -36,6 +36,7 @@ from qiongli_mcp.subject_tools import (
     qiongli_subject_explain,
     qiongli_subject_list,
 )
+from qiongli_mcp.task_tools import LAUNCHES, qiongli_task_run, task_schema
 
 logger: Final = logging.getLogger(__name__)
 
@@ -111,6 +112,7 @@ def build_server(profile: Profile = "default") -> QiongliServer:
         cache_hints={"tools/list": _LISTS, "prompts/list": _LISTS, "resources/templates/list": _LISTS},
     )
     add_tool(server, qiongli_route, always_load=True)
+    add_tool(server, qiongli_task_run, task_schema(), annotations=LAUNCHES)
     add_tool(server, qiongli_subject_status, always_load=True)
     add_tool(server, qiongli_subject_update, annotations=CHANGES, always_load=True)
     add_tool(server, qiongli_subject_list)
