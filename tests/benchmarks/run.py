@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
+from actions import actions
 from servers import servers
 
 from qiongli.contract.models import Pattern, Signal, SubjectContract
@@ -155,4 +156,5 @@ if __name__ == "__main__":
     inference()
     previews()
     patterns()
+    actions()
     servers(ABSTRACT[:1_200])
