@@ -50,13 +50,14 @@ taken.
 
 ## What runs, and when
 
-A subject is data. Nothing of a subject's package is imported to list, validate, route or measure it, whatever its
+A subject is data. Nothing of a subject's package is imported to list, validate, route or verify it, whatever its
 `__init__.py` holds. Code runs in these cases only:
 
 | code | runs when |
 |---|---|
 | modules in `{PLUGINS_GROUP}` | their distribution is installed, not blocked, and inside the allow-list |
 | the `hooks` module that a contract names | the same, **and** it is allowed here, **and** its subject is active |
+| the same, to measure it | it is allowed here, and somebody runs `qiongli gate check` or `promote` on the subject |
 | commands in `{COMMANDS_GROUP}` | somebody runs that command |
 
 A distribution is allowed with `qiongli plugins allow DISTRIBUTION`, and kept out with `qiongli plugins block`.

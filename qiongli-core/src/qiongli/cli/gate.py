@@ -11,6 +11,8 @@ from qiongli.errors import ExitCode, UnknownSubjectError
 
 if TYPE_CHECKING:
     from qiongli.gate.check import Depth, GateRun
+    from qiongli.gate.detectors import Detectors
+    from qiongli.gate.sources import Source
     from qiongli.plugins.catalogue import Catalogue
     from qiongli.plugins.hooks import HookCaller
 
@@ -43,9 +45,16 @@ def run_gate(subject: str, gate: str, catalogue: Catalogue, *, jobs: int = 0, de
             left_out="report",
             record=earlier_record(source.subject.root),
             hooks=_hooks(catalogue),
+            detectors=_detectors(source),
             jobs=jobs or default_jobs(),
             progress=bar,
         )
+
+
+def _detectors(source: Source) -> Detectors | None:
+    from qiongli.gate.detectors import permitted_detectors
+
+    return permitted_detectors(source.subject, source.peers)
 
 
 def _hooks(catalogue: Catalogue) -> HookCaller | None:
@@ -89,7 +98,9 @@ def promote(subject: _SUBJECT, jobs: _JOBS = 0, as_json: _JSON = False) -> None:
     catalogue = installed_catalogue()
     source = find_source(subject, catalogue)
     with ProgressBar("changed signals") as bar:
-        done = promote_source(source, hooks=_hooks(catalogue), jobs=jobs or default_jobs(), progress=bar)
+        done = promote_source(
+            source, hooks=_hooks(catalogue), detectors=_detectors(source), jobs=jobs or default_jobs(), progress=bar
+        )
     if done.changed:
         text = f"{done.subject} is {done.activation_status}; wrote {', '.join(done.files)} in {source.subject.root}"
     else:

@@ -12,10 +12,12 @@ import attrs
 
 from qiongli.contract.files import resource_state
 from qiongli.contract.models import SubjectContract
+from qiongli.document import Document
 from qiongli.evaluation.runner import Infer
 from qiongli.limits import DEFAULT_LIMITS, Limits
 from qiongli.plugins.catalogue import Catalogue, CatalogueSubject
 from qiongli.plugins.hooks import HookCaller
+from qiongli.records.evidence import Evidence
 from qiongli.records.packet import RefinementPacket
 from qiongli.records.project import EvidenceMemory, ManifestState
 from qiongli.records.subjects import SubjectListing
@@ -31,6 +33,11 @@ class MeasuringRuntime:
     index: SignalIndex
     hooks: HookCaller | None = None
     limits: Limits = DEFAULT_LIMITS
+
+    def detect(self, document: Document) -> tuple[Evidence, ...]:
+        """All evidence that an inference starts from: that of the contracts, and that of detectors."""
+        found = self.index.detect(document)
+        return found if self.hooks is None else (*found, *self.hooks.detect(document))
 
 
 def switched_on(subject: CatalogueSubject) -> CatalogueSubject:
@@ -67,11 +74,15 @@ def catalogue_of(subjects: Sequence[CatalogueSubject]) -> Catalogue:
 
 
 def measuring_runtime(
-    subjects: Sequence[CatalogueSubject], *, index: SignalIndex | None = None, limits: Limits = DEFAULT_LIMITS
+    subjects: Sequence[CatalogueSubject],
+    *,
+    index: SignalIndex | None = None,
+    hooks: HookCaller | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> MeasuringRuntime:
-    """A runtime over these subjects alone; `index` when it was compiled before."""
+    """A runtime over these subjects alone; `index` when it was compiled before, `hooks` when their code takes part."""
     contracts = [subject.contract for subject in subjects]
-    return MeasuringRuntime(catalogue_of(subjects), index or compile_index(contracts), limits=limits)
+    return MeasuringRuntime(catalogue_of(subjects), index or compile_index(contracts), hooks, limits)
 
 
 def infer_with(runtime: MeasuringRuntime) -> Infer:

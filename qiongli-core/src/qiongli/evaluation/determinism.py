@@ -18,7 +18,8 @@ from typing import Any, Final
 import attrs
 
 from qiongli.errors import EnvironmentBrokenError
-from qiongli.plugins.catalogue import CatalogueSubject
+from qiongli.plugins.catalogue import Catalogue, CatalogueSubject
+from qiongli.plugins.permission import HookModule
 
 #: Hash seeds of the two replays; any two different ones do.
 HASH_SEEDS: Final = ("1", "4242")
@@ -41,17 +42,23 @@ class DeterminismReport:
 
 
 def check_determinism(
-    subjects: Sequence[CatalogueSubject], slug: str, *, router: str = "", environment: Mapping[str, str] | None = None
+    subjects: Sequence[CatalogueSubject],
+    slug: str,
+    *,
+    router: str = "",
+    modules: Sequence[HookModule] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> DeterminismReport:
     """Run the pack of `slug` beside the other subjects in two processes and compare every answer.
 
-    `router` names another router as `module:attribute`, for tests. Raises `EnvironmentBrokenError` when a process
-    fails.
+    `router` names another router as `module:attribute`, for tests; `modules` are those whose hooks take part. Raises
+    `EnvironmentBrokenError` when a process fails.
     """
     request = {
         "subjects": [{"root": str(subject.root), "name": subject.listing.distribution} for subject in subjects],
         "slug": slug,
         "router": router,
+        "modules": [attrs.asdict(module) for module in modules],
     }
     started = [_start(seed, environment) for seed in HASH_SEEDS]
     try:
@@ -121,7 +128,12 @@ def replay(request: Mapping[str, Any]) -> dict[str, str]:
         module, _, attribute = str(request["router"]).partition(":")
         infer = getattr(import_module(module), attribute)
     else:
-        infer = infer_with(measuring_runtime(subjects))
+        hooks = None
+        if request.get("modules"):
+            from qiongli.plugins.hooks import hook_caller
+
+            hooks = hook_caller(Catalogue(), [HookModule(**row) for row in request["modules"]])
+        infer = infer_with(measuring_runtime(subjects, hooks=hooks))
     fixtures = load_subject_pack(candidate).fixtures
     if request.get("reverse"):
         fixtures = fixtures[::-1]

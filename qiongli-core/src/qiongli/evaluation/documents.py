@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import attrs
 
 from qiongli.document import Document
 from qiongli.evaluation.fixtures import Fixture
 from qiongli.records.evidence import Evidence
-from qiongli.signals import SignalIndex
+
+
+class Detects(Protocol):
+    """What finds evidence in a document: an index, or a runtime with everything that takes part."""
+
+    def detect(self, document: Document, /) -> tuple[Evidence, ...]:
+        """All evidence of the document."""
+        ...
 
 
 @attrs.frozen
@@ -36,7 +44,7 @@ class ReadFixture:
         return any(item.signal_id == signal_id and item.polarity == "asserted" for item in self.evidence)
 
 
-def read_fixtures(fixtures: Sequence[Fixture], index: SignalIndex) -> tuple[ReadFixture, ...]:
+def read_fixtures(fixtures: Sequence[Fixture], index: Detects) -> tuple[ReadFixture, ...]:
     """Match every fixture, in their order."""
     return tuple(
         ReadFixture(fixture, fixture.document, () if fixture.document is None else index.detect(fixture.document))

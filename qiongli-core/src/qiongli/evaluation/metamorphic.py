@@ -14,10 +14,9 @@ import attrs
 
 from qiongli.document import read_document
 from qiongli.errors import InputError
-from qiongli.evaluation.documents import ReadFixture
+from qiongli.evaluation.documents import Detects, ReadFixture
 from qiongli.evaluation.runner import Infer
 from qiongli.records.packet import RefinementPacket
-from qiongli.signals import SignalIndex
 
 #: Sentences that speak of no subject; the first one that touches no installed signal is used.
 NEUTRAL: Final = (
@@ -60,7 +59,7 @@ class MetamorphicReport:
         return {"tried": dict(self.tried), "failures": [failure.to_packet() for failure in self.failures]}
 
 
-def run_metamorphic(cases: Sequence[ReadFixture], infer: Infer, index: SignalIndex) -> MetamorphicReport:
+def run_metamorphic(cases: Sequence[ReadFixture], infer: Infer, index: Detects) -> MetamorphicReport:
     """Try every change on each positive case of a project without a subject that passes as it is."""
     tried = dict.fromkeys(("letter_case", "neutral_sentence", "sentence_order", "no_evidence", "denied"), 0)
     failures: list[MetamorphicFailure] = []
@@ -104,12 +103,12 @@ def _answer(case: ReadFixture, packet: Mapping[str, object] | str, infer: Infer)
         return None
 
 
-def _neutral_sentence(index: SignalIndex) -> str:
+def _neutral_sentence(index: Detects) -> str:
     return next((text for text in NEUTRAL if not index.detect(read_document(text))), "")
 
 
 def _changed(
-    case: ReadFixture, neutral: str, index: SignalIndex, before: str
+    case: ReadFixture, neutral: str, index: Detects, before: str
 ) -> Iterator[tuple[str, Mapping[str, object] | str, Callable[[str], bool]]]:
     """Name of the change, the changed task, and what its answer must satisfy."""
 
@@ -154,7 +153,7 @@ def _reversed_sentences(text: str) -> str:
     return joint.join(reversed(sentences))
 
 
-def without_evidence(case: ReadFixture, index: SignalIndex) -> dict[str, object]:
+def without_evidence(case: ReadFixture, index: Detects) -> dict[str, object]:
     """The task with everything that was found replaced by a word that says nothing."""
     assert case.document is not None
     texts = {field.name: field.text for field in case.document.fields}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
@@ -18,14 +18,14 @@ from qiongli.evaluation.thresholds import (
     enough_accuracy,
     enough_near_misses,
 )
+from qiongli.gate._finding import Check, Finding, of_faults, run_check
+from qiongli.gate.detectors import MEASURED_WITH_HOOKS
+from qiongli.gate.digest import content_digest
 from qiongli.gate.measured import Measured
-from qiongli.records.gate import CheckOutcome, GateCheck
+from qiongli.records.gate import CheckOutcome
 
 #: Statuses of a contract at which a subject may pass the gate.
 PROMOTABLE: Final = ("eval_ready", "runtime_enabled")
-
-#: Names that a finding lists at most; the count of the rest follows.
-MOST_DETAILS: Final = 25
 
 #: Fault codes of a package that are about its files rather than its contract's text.
 _RESOURCE_CODES: Final = frozenset(
@@ -33,39 +33,11 @@ _RESOURCE_CODES: Final = frozenset(
 )
 
 
-@attrs.frozen
-class Finding:
-    """A check's outcome, and the lines under which it blocks."""
-
-    name: str
-    outcome: CheckOutcome
-    message: str
-    hint: str = ""
-    details: tuple[str, ...] = ()
-    #: What is listed among the blocking failures; the message when empty.
-    blocking: tuple[str, ...] = ()
-
-    @property
-    def blocks(self) -> tuple[str, ...]:
-        """The lines of this finding among the blocking failures."""
-        return () if self.outcome == "pass" else self.blocking or (self.message,)
-
-    def to_record(self) -> GateCheck:
-        """The finding as it is published."""
-        details = self.details
-        if len(details) > MOST_DETAILS:
-            details = (*details[:MOST_DETAILS], f"and {len(details) - MOST_DETAILS} more")
-        return GateCheck(self.name, self.outcome, self.message, self.hint, details)
-
-
-Check = Callable[[Measured], Finding]
-
-
 def contract(measured: Measured) -> Finding:
     """The contract follows its schema."""
     faults = [problem for problem in measured.problems if problem.code not in _RESOURCE_CODES]
     hint = f"Run: qiongli contract validate {measured.candidate.root}"
-    return _of_faults("contract", "the contract follows its schema", "the contract", faults, hint)
+    return of_faults("contract", "the contract follows its schema", "the contract", faults, hint)
 
 
 def activation_status(measured: Measured) -> Finding:
@@ -115,7 +87,7 @@ def documentation(measured: Measured) -> Finding:
     """The documentation exists and states the activation status."""
     name = measured.candidate.contract.documentation
     faults = [problem for problem in measured.problems if _about_documentation(problem, name)]
-    return _of_faults("documentation", "the documentation states the activation status", "the documentation", faults)
+    return of_faults("documentation", "the documentation states the activation status", "the documentation", faults)
 
 
 def _about_documentation(problem: QiongliError, name: str) -> bool:
@@ -125,7 +97,7 @@ def _about_documentation(problem: QiongliError, name: str) -> bool:
 def examples(measured: Measured) -> Finding:
     """Every example triggers its own signal, and no near miss does."""
     hint = f"Run: qiongli contract validate {measured.candidate.root}"
-    return _of_faults("examples", "examples and near misses hold", "examples and near misses", measured.audit, hint)
+    return of_faults("examples", "examples and near misses hold", "examples and near misses", measured.audit, hint)
 
 
 def fixtures(measured: Measured) -> Finding:
@@ -340,6 +312,59 @@ def determinism(measured: Measured) -> Finding:
     return Finding("determinism", "fail", message, details=report.differing)
 
 
+def own_code(measured: Measured) -> Finding:
+    """Code of its own, if it has any, took part in a second measurement and made nothing worse."""
+    candidate, detectors = measured.candidate, measured.detectors
+    has_code = bool(candidate.contract.hooks)
+    if detectors is None and not has_code:
+        return Finding("own_code", "pass", "it is data only")
+    if has_code and (detectors is None or not detectors.run_for(candidate)):
+        if measured.fast and _recorded_with_code(measured):
+            return Finding("own_code", "pass", "its record says that its own code was measured")
+        name = candidate.listing.distribution or measured.slug
+        message = f"its own code (hooks: {candidate.contract.hooks}) was not measured, because it may not run here"
+        return Finding("own_code", "fail", message, f"Read it, install it, then run: qiongli plugins allow {name}")
+    assert detectors is not None
+    again = attrs.evolve(measured, with_code=True)
+    checks = [item for item in _WITH_CODE if not measured.fast or item[0] not in FULL_CHECKS]
+    findings = [run_check(name, check, again) for name, check in checks]
+    lines = [f"with code, {finding.name}: {line}" for finding in findings for line in finding.blocks]
+    lines += [f"its code failed: {failure}" for failure in detectors.failures]
+    if lines:
+        shown = tuple(line for finding in findings if finding.outcome != "pass" for line in finding.details)
+        message = f"measured with the code of {', '.join(dict.fromkeys(m.distribution for m in detectors.modules))}"
+        return Finding(
+            "own_code", "fail", f"{message}, {len(lines)} things fail", details=(*lines, *shown), blocking=tuple(lines)
+        )
+    return Finding("own_code", "pass", f"{len(measured.pack.fixtures)} answers hold with the code of subjects, too")
+
+
+def _recorded_with_code(measured: Measured) -> bool:
+    """Whether the record vouches for these very files, code and all."""
+    record = measured.record
+    return (
+        record is not None
+        and record.counts.get(MEASURED_WITH_HOOKS) == 1
+        and record.content_digest == content_digest(measured.candidate.root)
+    )
+
+
+#: Checks that are made a second time when code of subjects takes part.
+_WITH_CODE: Final[tuple[tuple[str, Check], ...]] = (
+    ("fixtures", fixtures),
+    ("primary_subject_accuracy", primary_subject_accuracy),
+    ("suggest_subject_precision", suggest_subject_precision),
+    ("near_miss_false_positives", near_miss_false_positives),
+    ("core_only", core_only),
+    ("method_only", method_only),
+    ("locked_subject", locked_subject),
+    ("confirmed_subject", confirmed_subject),
+    ("dismissed_subject", dismissed_subject),
+    ("legacy_regression", legacy_regression),
+    ("metamorphic", metamorphic),
+    ("determinism", determinism),
+)
+
 #: All checks in the order of the report.
 ALL_CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("contract", contract),
@@ -363,6 +388,7 @@ ALL_CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("legacy_regression", legacy_regression),
     ("composition", composition),
     ("single_dimension", single_dimension),
+    ("own_code", own_code),
     ("metamorphic", metamorphic),
     ("pack_strength", pack_strength),
     ("determinism", determinism),
@@ -370,20 +396,3 @@ ALL_CHECKS: Final[tuple[tuple[str, Check], ...]] = (
 
 #: Checks that a promotion runs and the runtime does not repeat: they take longer, and rest on the same bytes.
 FULL_CHECKS: Final = frozenset({"metamorphic", "pack_strength", "determinism"})
-
-
-def run_check(name: str, check: Check, measured: Measured) -> Finding:
-    """The finding of one check; one that raises could not be made, which is no pass."""
-    try:
-        return check(measured)
-    except Exception as error:  # a check that breaks must neither stop the others nor pass
-        message = f"{name} could not be checked: {type(error).__name__}: {error}"
-        return Finding(name, "not_checked", message)
-
-
-def _of_faults(name: str, right: str, what: str, faults: Sequence[QiongliError], hint: str = "") -> Finding:
-    if not faults:
-        return Finding(name, "pass", right)
-    lines = tuple(str(fault) for fault in faults)
-    shown = (*lines[:5], f"and {len(lines) - 5} more faults in {what}") if len(lines) > 5 else lines
-    return Finding(name, "fail", f"{len(lines)} faults in {what}", hint, details=lines, blocking=shown)

@@ -13,7 +13,9 @@ import attrs
 from qiongli.contract.packaging import validate_package
 from qiongli.errors import InputError, QiongliError
 from qiongli.evaluation.packs import Pack, load_legacy_pack, load_subject_pack
-from qiongli.gate._checks import ALL_CHECKS, FULL_CHECKS, Finding, run_check
+from qiongli.gate._checks import ALL_CHECKS, FULL_CHECKS
+from qiongli.gate._finding import Finding, run_check
+from qiongli.gate.detectors import Detectors
 from qiongli.gate.measured import Measured, PackLoader
 from qiongli.plugins.catalogue import Catalogue, CatalogueSubject
 from qiongli.plugins.hooks import HookCaller
@@ -52,6 +54,7 @@ def check_subject(
     left_out: str = "omit",
     record: ActivationRecord | None = None,
     hooks: HookCaller | None = None,
+    detectors: Detectors | None = None,
     pack_of: PackLoader = load_subject_pack,
     legacy_of: Callable[[], Pack] = load_legacy_pack,
     jobs: int = 1,
@@ -61,9 +64,11 @@ def check_subject(
     """Run all checks on a subject beside the `peers` that were admitted before it.
 
     `record` is the subject's activation record, if it has one: its fixtures must still be there. `hooks` may add
-    failures, never take one away. With `depth` `fast` the checks of pack strength, changed texts and determinism are
-    left out: they are properties of the bytes, and a promotion has run them; `left_out` `report` lists them as not
-    checked, which makes the subject not eligible.
+    failures, never take one away. `detectors` is the code of the subject and its peers that runs here: everything is
+    measured without it, and once more with it. A subject with code that does not run is not eligible, unless with
+    `depth` `fast` a record of these very files says that it was measured. With `depth` `fast` the checks of pack
+    strength, changed texts and determinism are left out: they are properties of the bytes, and a promotion has run
+    them; `left_out` `report` lists them as not checked, which makes the subject not eligible.
     """
     # The package is read anew, bypassing every cache: what is judged is what lies on the disk.
     contract, problems = validate_package(candidate.root)
@@ -79,6 +84,8 @@ def check_subject(
         jobs=jobs,
         router=router,
         progress=progress,
+        fast=depth == "fast",
+        detectors=detectors,
     )
     findings = []
     for name, check in ALL_CHECKS:

@@ -19,7 +19,9 @@ from qiongli.evaluation.quality import PackQuality, examine_pack
 from qiongli.evaluation.regression import RegressionReport, find_regressions
 from qiongli.evaluation.runner import Measures, measure, run_fixtures
 from qiongli.evaluation.thresholds import Thresholds, gate_thresholds
+from qiongli.gate.detectors import Detectors
 from qiongli.plugins.catalogue import CatalogueSubject
+from qiongli.plugins.hooks import HookCaller
 from qiongli.records.gate import ActivationRecord
 from qiongli.signals.auditing import audit_contract
 
@@ -40,6 +42,11 @@ class Measured:
     jobs: int = 1
     #: Another router, `module:attribute`, for the repetition in other processes.
     router: str = ""
+    #: Whether only what every machine repeats is measured; no code of a subject runs then.
+    fast: bool = False
+    #: The code of subjects that runs here, and whether it takes part in this measurement.
+    detectors: Detectors | None = None
+    with_code: bool = False
     progress: Callable[[int, int], None] | None = None
 
     @property
@@ -70,12 +77,17 @@ class Measured:
     @cached_property
     def runtime(self) -> MeasuringRuntime:
         """The candidate beside its peers, and nobody else."""
-        return measuring_runtime((*self.peers, self.subject))
+        return measuring_runtime((*self.peers, self.subject), hooks=self.hooks)
+
+    @property
+    def hooks(self) -> HookCaller | None:
+        """The code that takes part in this measurement."""
+        return self.detectors.caller if self.with_code and self.detectors is not None else None
 
     @cached_property
     def cases(self) -> tuple[ReadFixture, ...]:
         """The pack's fixtures, read and matched."""
-        return read_fixtures(self.pack.fixtures, self.runtime.index)
+        return read_fixtures(self.pack.fixtures, self.runtime)
 
     @cached_property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -119,7 +131,8 @@ class Measured:
     def regressions(self) -> RegressionReport:
         """What the candidate breaks in the legacy core pack and in the packs of its peers."""
         packs = [(self.legacy, ())] + [(self.pack_of(peer), peer.contract.forbidden_subjects) for peer in self.peers]
-        return find_regressions(self.subject, self.peers, packs, runtime=self.runtime)
+        left = self.detectors.peers if self.with_code and self.detectors is not None else None
+        return find_regressions(self.subject, self.peers, packs, runtime=self.runtime, hooks_without=left)
 
     @cached_property
     def mutation(self) -> MutationReport:
@@ -138,9 +151,10 @@ class Measured:
         """Answers to changed texts."""
         passing = {outcome.fixture.name for outcome in self.outcomes if outcome.passed}
         cases = [case for case in self.cases if case.fixture.name in passing]
-        return run_metamorphic(cases, infer_with(self.runtime), self.runtime.index)
+        return run_metamorphic(cases, infer_with(self.runtime), self.runtime)
 
     @cached_property
     def determinism(self) -> DeterminismReport:
         """Answers of two further processes."""
-        return check_determinism(self.runtime.catalogue.subjects, self.slug, router=self.router)
+        modules = self.detectors.modules if self.with_code and self.detectors is not None else ()
+        return check_determinism(self.runtime.catalogue.subjects, self.slug, router=self.router, modules=modules)

@@ -22,6 +22,7 @@ from qiongli.evaluation.thresholds import (
 )
 from qiongli.gate._checks import PROMOTABLE
 from qiongli.gate.check import GateRun, check_subject
+from qiongli.gate.detectors import MEASURED_WITH_HOOKS, Detectors
 from qiongli.gate.digest import file_digests
 from qiongli.gate.measured import Measured
 from qiongli.gate.record import POLICY_VERSION, RECORD_FILE, content_digest, read_record, write_record
@@ -59,6 +60,7 @@ def promote(
     source: Source,
     *,
     hooks: HookCaller | None = None,
+    detectors: Detectors | None = None,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> PromotionPacket:
@@ -70,7 +72,13 @@ def promote(
     check_changeable(source, "promote")
     root = source.subject.root
     run = check_subject(
-        source.subject, source.peers, record=earlier_record(root), hooks=hooks, jobs=jobs, progress=progress
+        source.subject,
+        source.peers,
+        record=earlier_record(root),
+        hooks=hooks,
+        detectors=detectors,
+        jobs=jobs,
+        progress=progress,
     )
     measured = run.measured
     if not run.report.eligible_for_runtime_enabled or measured is None:
@@ -81,7 +89,7 @@ def promote(
         for path, text in changes.items():
             _write(path, text)
         # What is recorded is the package as it is now: it must pass with its new status, too.
-        again = check_subject(source.subject, source.peers, depth="fast", hooks=hooks)
+        again = check_subject(source.subject, source.peers, depth="fast", hooks=hooks, detectors=detectors)
         if not again.report.eligible_for_runtime_enabled:
             raise StateRefusedError(
                 "with its new status the subject does not pass the gate: " + "; ".join(again.report.blocking_failures),
@@ -152,6 +160,8 @@ def _thresholds(measured: Measured) -> dict[str, Any]:
 
 def _counts(measured: Measured) -> dict[str, int]:
     contract = measured.candidate.contract
+    detectors = measured.detectors
+    code = {MEASURED_WITH_HOOKS: 1} if detectors is not None and detectors.run_for(measured.candidate) else {}
     return {
         "fixtures": len(measured.pack.fixtures),
         "near_misses": measured.measures.near_misses,
@@ -162,6 +172,7 @@ def _counts(measured: Measured) -> dict[str, int]:
         "method_lenses": len(contract.method_lenses),
         "legacy_fixtures": len(measured.legacy.fixtures),
         "mutants": len(measured.mutation.results),
+        **code,
     }
 
 
