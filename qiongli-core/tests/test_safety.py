@@ -216,7 +216,12 @@ class TestNoScore:
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
         own = {name for name in imported if name and name.startswith("qiongli")}
-        assert own == {"qiongli.records.evidence", "qiongli.records.packet", "qiongli.records.subjects"}
+        assert own == {
+            "qiongli._value",
+            "qiongli.records.evidence",
+            "qiongli.records.packet",
+            "qiongli.records.subjects",
+        }
 
     def test_no_gate_carries_a_number(self) -> None:
         assert {field.name for field in Gate.__attrs_attrs__} == {"name", "outcome", "reasons"}  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ method pack, and a venue profile that the user pinned, need no activation. A res
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ from qiongli.contract.files import (
     DeclaredResource,
     MissingResource,
     declared_resources,
+    declares,
     locate_resource,
     resource_state,
 )
@@ -189,7 +191,7 @@ _DECLARED: Final[dict[tuple[str, str, str], DeclaredResource]] = {}
 
 def _reference(contract: SubjectContract, root: Path, declared: DeclaredResource) -> ResourceRef:
     key = (contract.subject, root, declared)
-    status = _status(root / declared.path)
+    status = _status(root, declared.path)
     known = _REFERENCES.get(key)
     if known is not None and status is not None and known[0] == status:
         return known[1]
@@ -199,10 +201,10 @@ def _reference(contract: SubjectContract, root: Path, declared: DeclaredResource
     return reference
 
 
-def _status(path: Path) -> tuple[int, ...] | None:
+def _status(root: Path, path: str) -> tuple[int, ...] | None:
     """What changes when a file is replaced or written, or None when it cannot be told or is a link."""
     try:
-        found = path.lstat()
+        found = os.lstat(f"{root}{os.sep}{path}")  # a plain text is quicker, and every plan asks
     except OSError:
         return None
     if not S_ISREG(found.st_mode):
@@ -265,38 +267,11 @@ def plan_resources(
         *_for_subject(catalogue, request, warnings),
         *_for_lenses(catalogue, request, warnings),
     ]
-    planned: dict[str, PlannedResource] = {}
-    candidates = []
-    for item in _unique(wanted):
-        resource = _planned(item, warnings)
-        if resource is None:
-            continue
-        identifier = _identifier(resource)
-        planned[identifier] = resource
-        candidates.append(
-            ResourceCandidate(
-                resource_route(
-                    identifier,
-                    resource.subject,
-                    item.subject.priority,
-                    tokens=resource.tokens,
-                    budget=budget,
-                    prior=PRIORS[resource.kind],
-                    limits=limits,
-                ),
-                resource.tokens,
-                pinned=resource.activation == "pinned",
-            )
-        )
-    choice = choose_resources(candidates, budget, limits)
-    for left_out in choice.left_out:
-        resource = planned[left_out.route.id]
-        warnings.append(
-            f"{left_out.route.id} ({resource.tokens} tokens) does not fit into the budget of {budget} tokens"
-        )
     priority = {subject.contract.subject: subject.priority for subject in catalogue.subjects}
-    chosen = sorted(
-        (planned[item.route.id] for item in choice.chosen),
+    planned = [resource for item in _unique(wanted) if (resource := _planned(item, warnings)) is not None]
+    # Without a budget everything fits, and there is nothing to weigh.
+    chosen = planned if budget is None else _within(budget, planned, priority, limits, warnings)
+    chosen.sort(
         key=lambda resource: (
             AUTHORITY.index(resource.kind),
             resource.subject != request.subject,
@@ -316,6 +291,39 @@ def plan_resources(
         if not (resource.activation == "suggested" and resource.kind in SUBJECT_KINDS)
     )
     return plan, loaded, tuple(dict.fromkeys(warnings))
+
+
+def _within(
+    budget: int,
+    planned: list[PlannedResource],
+    priority: dict[str, int],
+    limits: Limits,
+    warnings: list[str],
+) -> list[PlannedResource]:
+    """What fits into the budget; a warning for each resource that does not."""
+    by_id = {_identifier(resource): resource for resource in planned}
+    candidates = [
+        ResourceCandidate(
+            resource_route(
+                identifier,
+                resource.subject,
+                priority.get(resource.subject, 0),
+                tokens=resource.tokens,
+                budget=budget,
+                prior=PRIORS[resource.kind],
+                limits=limits,
+            ),
+            resource.tokens,
+            pinned=resource.activation == "pinned",
+        )
+        for identifier, resource in by_id.items()
+    ]
+    choice = choose_resources(candidates, budget, limits)
+    warnings += [
+        f"{item.route.id} ({by_id[item.route.id].tokens} tokens) does not fit into the budget of {budget} tokens"
+        for item in choice.left_out
+    ]
+    return [by_id[item.route.id] for item in choice.chosen]
 
 
 def _unique(wanted: list[_Wanted]) -> list[_Wanted]:
@@ -359,11 +367,10 @@ def _for_subject(catalogue: Catalogue, request: PlanRequest, warnings: list[str]
     if not may_load("overlay", state):
         warnings.append(f"overlay and skill of {request.subject} are not loaded while the subject is {state}")
         return
-    declared = {resource.kind for resource in declared_resources(subject.contract)}
     for kind in AUTHORITY:
         if kind not in SUBJECT_KINDS:
             continue
-        if kind in declared:
+        if declares(subject.contract, kind):
             yield _Wanted(subject, kind, request.subject, "applied" if request.applied else "suggested")
         else:
             warnings.append(f"the subject {request.subject} declares no {kind}")

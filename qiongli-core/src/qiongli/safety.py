@@ -123,24 +123,31 @@ def _gate(name: str, passed: object, reasons: tuple[Reason, ...]) -> Gate:
     return Gate(name, Outcome.PASS if passed is True else Outcome.FAIL, reasons)
 
 
+_NOT_ACTIVE: Final = (Reason("not_active", "The subject is not active here", "See `qiongli subject list`"),)
+_EXCLUDED: Final = (Reason("excluded", "The task excludes this subject"),)
+_NOT_LENDABLE: Final = (Reason("not_lendable", "The subject may not lend lenses"),)
+_PACK_MISSING: Final = (Reason("method_pack_missing", "The lens's method pack is missing"),)
+
+
 def subject_gates(
     *, state: object, excluded: object, state_reasons: tuple[Reason, ...] = (), exclusion_reason: str = ""
 ) -> tuple[Gate, ...]:
     """The required gates of a subject: its effective state, and the user's own words about it."""
-    if not state_reasons:
-        state_reasons = (Reason("not_active", "The subject is not active here", "See `qiongli subject list`"),)
-    excluded_by = Reason("excluded", exclusion_reason or "The task excludes this subject")
     return (
-        _gate("state", state == "active", state_reasons),
-        _gate("exclusion", excluded is False, (excluded_by,)),
+        _gate("state", state == "active", state_reasons or _NOT_ACTIVE),
+        _gate(
+            "exclusion",
+            excluded is False,
+            (Reason("excluded", exclusion_reason),) if exclusion_reason else _EXCLUDED,
+        ),
     )
 
 
 def lens_gates(*, state: object, pack_resolves: object) -> tuple[Gate, ...]:
     """The required gates of a lens: its subject may lend, and its pack resolves. Exclusion concerns subjects only."""
     return (
-        _gate("state", state in ("active", "lens_only"), (Reason("not_lendable", "The subject may not lend lenses"),)),
-        _gate("pack", pack_resolves is True, (Reason("method_pack_missing", "The lens's method pack is missing"),)),
+        _gate("state", state in ("active", "lens_only"), _NOT_LENDABLE),
+        _gate("pack", pack_resolves is True, _PACK_MISSING),
     )
 
 
@@ -170,15 +177,16 @@ def eligibility(gates: object, required: Sequence[str] = SUBJECT_GATES) -> Eligi
     return Eligibility(eligible, tuple(reasons))
 
 
+_TWO_DIMENSIONS: Final = "A suggestion needs subject-level evidence of two independent dimensions"
+_ONE_DIMENSION: Final = (Reason("one_dimension", _TWO_DIMENSIONS),)
+_NO_DIMENSION: Final = (Reason("no_dimension", _TWO_DIMENSIONS),)
+
+
 def two_dimension_gate(dimensions: Iterable[str], single_dimension_proved: object = False) -> Gate:
     """At least two independent dimensions hold subject-level evidence, or the proved exemption and one of them."""
     held = {name for name in dimensions if name in DIMENSIONS}
     needed = 1 if single_dimension_proved is True else 2
-    reason = Reason(
-        "one_dimension" if held else "no_dimension",
-        "A suggestion needs subject-level evidence of two independent dimensions",
-    )
-    return _gate("two_dimensions", len(held) >= needed, (reason,))
+    return _gate("two_dimensions", len(held) >= needed, _ONE_DIMENSION if held else _NO_DIMENSION)
 
 
 def final_gate(candidates: Sequence[str], gates: Mapping[str, Sequence[Gate]]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ All arithmetic is on integers, in millionths of one score; see `docs/reference/s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -56,7 +57,7 @@ class Route(Value):
     single_dimension: bool = False
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(repr=False, slots=False)  # with a dictionary, so that what is worked out once is kept
 class ScoredRoute(Value):
     """A route with its score; `cost` is what was charged, in millionths."""
 
@@ -69,7 +70,7 @@ class ScoredRoute(Value):
         """The score, in millionths."""
         return self.breakdown.total
 
-    @property
+    @cached_property
     def dimensions(self) -> tuple[str, ...]:
         """The dimensions that hold evidence of some weight, in the fixed order of dimensions."""
         names = {
@@ -79,11 +80,14 @@ class ScoredRoute(Value):
         }
         return tuple(name for name in DIMENSIONS if name in names)
 
-    @property
+    @cached_property
     def signal_ids(self) -> tuple[str, ...]:
         """The ids of the evidence that counted, by code point."""
-        shares = (share for entry in self.breakdown.entries if entry.kind == "dimension" for share in entry.shares)
-        return tuple(sorted(share.id for share in shares))
+        return tuple(
+            sorted(
+                [share.id for entry in self.breakdown.entries if entry.kind == "dimension" for share in entry.shares]
+            )
+        )
 
 
 def counts_for_subject(evidence: Evidence) -> bool:
@@ -187,10 +191,11 @@ def _well_formed(values: object, cap: int) -> tuple[list[Contribution], int]:
         weight = bounded(item.weight, cap) if isinstance(item, Contribution) else None
         if weight is None or not isinstance(item.id, str):
             rejected += 1
+        elif weight == item.weight and isinstance(item.source, str):
+            fine.append(item)
         else:
             source = item.source if isinstance(item.source, str) else "unknown"
-            same = weight == item.weight and source is item.source
-            fine.append(item if same else Contribution(item.id, item.dimension, Ppm(weight), source))
+            fine.append(Contribution(item.id, item.dimension, Ppm(weight), source))
     return fine, rejected
 
 
@@ -235,39 +240,43 @@ def _penalties(values: object, limits: Limits) -> tuple[list[Contribution], int]
     return sorted(accepted.values(), key=lambda item: (-item.weight, item.id)), rejected
 
 
-@attrs.frozen(repr=False)
-class _Dimension(Value):
-    name: str
-    items: tuple[Contribution, ...]
-    #: What each item counts inside the dimension, in the order of `items`.
-    amounts: tuple[int, ...]
-
-    @property
-    def boost(self) -> int:
-        return sum(self.amounts)
+def _by_weight(item: Contribution) -> tuple[int, str]:
+    return -item.weight, item.id
 
 
-def _dimension(name: str, items: Iterable[Contribution], divisor: int, cap: int = SCALE) -> _Dimension:
+#: A dimension within itself: its sum, its name, its items by weight and id, and what each of them counts.
+_Dimension = tuple[int, str, list[Contribution], list[int]]
+
+
+def _dimension(name: str, items: list[Contribution], divisor: int, cap: int = SCALE) -> _Dimension:
     """Discount the items of one dimension: by weight, then id, the k-th counts w // divisor^(k-1), clipped in sum."""
-    ordered = tuple(sorted(items, key=lambda item: (-item.weight, item.id)))
+    ordered = sorted(items, key=_by_weight) if len(items) > 1 else items
     amounts = []
-    left = cap
-    for rank, item in enumerate(ordered):
-        amounts.append(min(left, item.weight // divisor**rank))
-        left -= amounts[-1]
-    return _Dimension(name, ordered, tuple(amounts))
+    total = 0
+    scale = 1
+    for item in ordered:
+        amount = min(cap - total, item.weight // scale)
+        amounts.append(amount)
+        total += amount
+        scale *= divisor
+    return total, name, ordered, amounts
+
+
+def _strongest_first(dimension: _Dimension) -> tuple[int, str]:
+    return -dimension[0], dimension[1]
 
 
 def _dimension_entry(dimension: _Dimension, divisor: int) -> ScoreEntry:
     """One dimension after the discount of its rank; shares are differences of a running sum, so that they add up."""
     shares = []
     before = running = 0
-    for item, amount in zip(dimension.items, dimension.amounts, strict=True):
+    _, name, items, amounts = dimension
+    for item, amount in zip(items, amounts, strict=True):
         running += amount
         after = running // divisor
         shares.append(ScoreShare(item.id, item.weight, Ppm(after - before), item.source))
         before = after
-    return ScoreEntry("dimension", dimension.name, Ppm(before), tuple(shares))
+    return ScoreEntry("dimension", name, Ppm(before), tuple(shares))
 
 
 def _boost_entries(accepted: Iterable[Contribution], single_dimension: bool, limits: Limits) -> list[ScoreEntry]:
@@ -275,7 +284,7 @@ def _boost_entries(accepted: Iterable[Contribution], single_dimension: bool, lim
     for item in accepted:
         grouped.setdefault(item.dimension, []).append(item)
     dimensions = [_dimension(name, items, limits.within_divisor) for name, items in grouped.items()]
-    dimensions.sort(key=lambda dimension: (-dimension.boost, dimension.name))
+    dimensions.sort(key=_strongest_first)
     entries = [_dimension_entry(dimension, limits.across_divisor**rank) for rank, dimension in enumerate(dimensions)]
     if not single_dimension or not dimensions:
         return entries
@@ -285,11 +294,11 @@ def _boost_entries(accepted: Iterable[Contribution], single_dimension: bool, lim
         _dimension(name, items, limits.single_dimension_divisor, limits.single_dimension_cap)
         for name, items in grouped.items()
     ]
-    alone.sort(key=lambda dimension: (-dimension.boost, dimension.name))
-    if alone[0].boost <= sum(entry.amount for entry in entries):
+    alone.sort(key=_strongest_first)
+    if alone[0][0] <= sum(entry.amount for entry in entries):
         return entries
     return [_dimension_entry(alone[0], 1)] + [
-        _dimension_entry(attrs.evolve(other, amounts=(0,) * len(other.items)), 1) for other in alone[1:]
+        _dimension_entry((0, name, items, [0] * len(items)), 1) for _, name, items, _ in alone[1:]
     ]
 
 

@@ -89,6 +89,11 @@ def _single_resources(contract: SubjectContract) -> tuple[tuple[ResourceKind, st
     )
 
 
+def declares(contract: SubjectContract, kind: ResourceKind) -> bool:
+    """Whether the contract names the one overlay, skill or domain profile of its subject."""
+    return any(path is not None for own, _, path in _single_resources(contract) if own == kind)
+
+
 def locate_resource(root: Path, path: str) -> Located:
     """Find a resource's file inside the package; too large a file is not found."""
     return locate(root, path, limit=MAXIMUM_RESOURCE)

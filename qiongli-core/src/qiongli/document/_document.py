@@ -97,17 +97,20 @@ def read_document(task_packet: Mapping[str, object] | str, *, limit: int = DEFAU
             expected=f"at most {limit}",
             hint="Give the abstract only",
         )
-    order = {name: index for index, name in enumerate(_FIELD_ORDER)}
-    fields = tuple(
-        _field(name, texts[name])
-        for name in sorted(texts, key=lambda name: (order.get(name.casefold(), len(order)), name))
-    )
-    fields = tuple(field for field in fields if field.text)
+    names = sorted(texts, key=_reading_order) if len(texts) > 1 else texts
+    fields = tuple([field for name in names if (field := _field(name, texts[name])).text])
     digest = hashlib.sha256()
     for field in fields:
         digest.update(" ".join(field.tokens.words).encode("utf-8", "replace") + b"\n")
     task_id = "" if isinstance(task_packet, str) else str(task_packet.get("task_id") or "")
     return Document(fields, digest.hexdigest()[:32], size, task_id=task_id)
+
+
+_RANK: Final = {name: rank for rank, name in enumerate(_FIELD_ORDER)}
+
+
+def _reading_order(name: str) -> tuple[int, str]:
+    return _RANK.get(name.casefold(), len(_RANK)), name
 
 
 def _texts(packet: Mapping[str, object]) -> dict[str, str]:

@@ -24,18 +24,34 @@ _LONGEST: Final = 512
 _PLAIN: Final = frozenset({" ", "-", "\n", "’", "'", "–", "—", "/", "\u00a0"})
 
 
+def marks_after(tokens: Tokens, first: int, last: int) -> list[str]:
+    """The punctuation behind each of the tokens from `first` up to `last`, as `marks_between` gives it.
+
+    One call for a stretch of tokens is much quicker than one for each of them. `last` is below the number of tokens.
+    """
+    text, ends = tokens.text, tokens.ends
+    starts = tokens.starts
+    found = []
+    for index in range(first, last):
+        between = text[ends[index] : starts[index + 1]]
+        found.append("" if between in _PLAIN else _spelled(between, tokens.words[index], tokens.words[index + 1]))
+    return found
+
+
 def marks_between(tokens: Tokens, index: int) -> str:
     """The punctuation between token `index` and the next one; of white space only a paragraph's end is left.
 
     A full stop or comma counts when white space follows it, or when Chinese stands beside it: `U.S.`, `1,000` and
     `e.g.` have none.
     """
-    between = tokens.text[tokens.ends[index] : tokens.starts[index + 1]]
-    if between in _PLAIN:
-        return ""
+    return marks_after(tokens, index, index + 1)[0]
+
+
+def _spelled(between: str, before: str, after: str) -> str:
+    """The marks of what stands between two words, however long it is."""
     if len(between) > _LONGEST:
         between = f"{between[: _LONGEST // 2]}{between[-_LONGEST // 2 :]}"
-    return _marks(between, tokens.words[index], tokens.words[index + 1])
+    return _marks(between, before, after)
 
 
 @lru_cache(maxsize=4_096)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-import attrs
-
 from qiongli.clarification import ask, check_answer
-from qiongli.document import DEFAULT_LIMIT, Document, read_document
+from qiongli.document import DEFAULT_LIMIT, read_document
 from qiongli.errors import InputError
 from qiongli.limits import Limits
 from qiongli.prompting import prompt_state
 from qiongli.records._units import Ppm
-from qiongli.records.evidence import Evidence
 from qiongli.records.packet import (
     BorrowedLens,
     CandidateSubject,
@@ -21,11 +18,11 @@ from qiongli.records.packet import (
     Persistence,
     RefinementPacket,
     Refusal,
+    ScoreBreakdown,
 )
 from qiongli.records.project import AUTO, EvidenceMemory, ManifestState
 from qiongli.records.resources import ResourceActivationPlan
 from qiongli.refinement._assembly import (
-    Directives,
     counted_by_subject,
     lens_candidates,
     near_miss_protections,
@@ -131,66 +128,14 @@ def infer_subject_refinement(
         answers=answers,
         limits=limits,
     )
-    packet = _packet(routing, document, found, manifest_state, directives, runtime.catalogue)
     plan, loaded, plan_warnings = plan_for(routing, manifest_state, runtime.catalogue, budget, limits)
     prompt, promotion = False, None
     if routing.decision == "suggest_subject":
         prompt, promotion = prompt_state(memory, routing.primary, document.fingerprint)
-    return attrs.evolve(
-        packet,
-        loaded_resources=loaded,
-        resource_activation_plan=plan,
-        prompt=prompt,
-        promotion_recommendation=promotion,
-        clarification=ask(routing, asked=advised.asked, answered=tuple(answers or ()), limits=limits),
-        what_would_change=what_would_change(routing, limits),
-        warnings=(*packet.warnings, *plan_warnings),
-        evidence_sources=EvidenceSources(
-            task_text=any(item.source != "user" for item in found),
-            manifest_state=manifest_state != ManifestState(),
-            trace_memory=memory is not None and bool(memory.suggestions or memory.dismissed_subjects),
-            user_action=bool(answers) or bool(directives.excluded or directives.kept),
-        ),
-        diagnostics=diagnose(routing),
-    )
-
-
-def _refused(refusal: Refusal, manifest_state: ManifestState, fingerprint: str = "") -> RefinementPacket:
-    """A packet without a route; it still carries the project's state."""
-    routing = decide((), refusal=refusal)
-    return RefinementPacket(
-        decision=routing.decision,
-        mode=manifest_state.subject_mode,
-        active_subject=manifest_state.active_subject,
-        refusal=refusal,
-        reasons=routing.reasons,
-        summary=f"refused: {refusal.message}",
-        resource_activation_plan=ResourceActivationPlan(levels=()),
-        evidence_sources=EvidenceSources(manifest_state=manifest_state != ManifestState()),
-        fingerprint=fingerprint,
-    )
-
-
-def _packet(
-    routing: Routing,
-    document: Document,
-    found: tuple[Evidence, ...],
-    manifest_state: ManifestState,
-    directives: Directives,
-    catalogue: Catalogue,
-) -> RefinementPacket:
-    """What the routing says, in the packet's words."""
     settled = routing.decision in ("confirm_subject", "lock_subject")
-    warnings: list[str] = []
-    if settled:
-        warnings += project_warnings(catalogue, routing.primary, directives)
+    warnings = project_warnings(runtime.catalogue, routing.primary, directives) if settled else ()
     if document.truncated:
-        warnings.append("the input was cut at its limit; what lies beyond was not read")
-    standings = list(routing.ranked)
-    if routing.standing is not None and routing.standing.subject not in {item.subject for item in standings}:
-        standings.append(routing.standing)
-    breakdowns = [standing.scored.breakdown for standing in standings]
-    breakdowns += [lens.scored.breakdown for lens in routing.lenses]
+        warnings = (*warnings, "the input was cut at its limit; what lies beyond was not read")
     return RefinementPacket(
         decision=routing.decision,
         mode="suggested" if routing.decision == "suggest_subject" else manifest_state.subject_mode,
@@ -215,14 +160,52 @@ def _packet(
             )
             for lens in routing.borrowed_lenses
         ),
+        loaded_resources=loaded,
+        resource_activation_plan=plan,
         persistence=_PERSISTENCE[routing.decision],
+        prompt=prompt,
+        promotion_recommendation=promotion,
+        clarification=ask(routing, asked=advised.asked, answered=tuple(answers or ()), limits=limits),
         confidence=Ppm(routing.confidence),
-        score_breakdown=tuple(breakdowns),
+        score_breakdown=_breakdowns(routing),
         signals=found,
         near_miss_protections=near_miss_protections(found),
         reasons=routing.reasons,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *plan_warnings),
         summary=summary_of(routing),
         domain=routing.primary if settled else AUTO,
+        evidence_sources=EvidenceSources(
+            task_text=any(item.source != "user" for item in found),
+            manifest_state=manifest_state != ManifestState(),
+            trace_memory=memory is not None and bool(memory.suggestions or memory.dismissed_subjects),
+            user_action=bool(answers) or bool(directives.excluded or directives.kept),
+        ),
+        what_would_change=what_would_change(routing, limits),
+        diagnostics=diagnose(routing),
         fingerprint=document.fingerprint,
+    )
+
+
+def _breakdowns(routing: Routing) -> tuple[ScoreBreakdown, ...]:
+    """The scores of all subjects that were ranked, of the primary if it was not, and of all lenses."""
+    standings = list(routing.ranked)
+    if routing.standing is not None and routing.standing.subject not in {item.subject for item in standings}:
+        standings.append(routing.standing)
+    scored = [standing.scored for standing in standings] + [lens.scored for lens in routing.lenses]
+    return tuple([item.breakdown for item in scored])
+
+
+def _refused(refusal: Refusal, manifest_state: ManifestState, fingerprint: str = "") -> RefinementPacket:
+    """A packet without a route; it still carries the project's state."""
+    routing = decide((), refusal=refusal)
+    return RefinementPacket(
+        decision=routing.decision,
+        mode=manifest_state.subject_mode,
+        active_subject=manifest_state.active_subject,
+        refusal=refusal,
+        reasons=routing.reasons,
+        summary=f"refused: {refusal.message}",
+        resource_activation_plan=ResourceActivationPlan(levels=()),
+        evidence_sources=EvidenceSources(manifest_state=manifest_state != ManifestState()),
+        fingerprint=fingerprint,
     )

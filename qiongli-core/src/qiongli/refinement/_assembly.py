@@ -96,9 +96,9 @@ def route_candidates(
                 evidence=evidence,
                 gates=subject_gates(
                     state=subject.listing.state,
-                    excluded=directives.excludes(slug),
+                    excluded=(excluded := directives.excludes(slug)),
                     state_reasons=subject.listing.reasons,
-                    exclusion_reason=directives.reason(slug),
+                    exclusion_reason=directives.reason(slug) if excluded else "",
                 ),
                 final_gates=(),
                 single_dimension_proved=subject.single_dimension_proved,
@@ -111,19 +111,24 @@ def route_candidates(
 
 
 def lens_candidates(catalogue: Catalogue, counted: Mapping[str, tuple[Evidence, ...]]) -> tuple[LensCandidate, ...]:
-    """Every declared lens of every subject with evidence, with its gates; exclusion does not concern lenses."""
-    return tuple(
-        LensCandidate(
-            subject=subject.contract.subject,
-            lens=lens.slug,
-            priority=subject.priority,
-            evidence=counted.get(subject.contract.subject, ()),
-            gates=lens_gates(state=subject.listing.state, pack_resolves=lens.slug in subject.available_lenses),
-        )
-        for subject in catalogue.subjects
-        if subject.contract.subject in counted
-        for lens in subject.contract.method_lenses
-    )
+    """Every declared lens that evidence of its subject names, with its gates; exclusion does not concern lenses."""
+    candidates = []
+    for subject in catalogue.subjects:
+        slug = subject.contract.subject
+        evidence = counted.get(slug, ())
+        named = {item.value for item in evidence}
+        candidates += [
+            LensCandidate(
+                subject=slug,
+                lens=lens.slug,
+                priority=subject.priority,
+                evidence=evidence,
+                gates=lens_gates(state=subject.listing.state, pack_resolves=lens.slug in subject.available_lenses),
+            )
+            for lens in subject.contract.method_lenses
+            if lens.slug in named
+        ]
+    return tuple(candidates)
 
 
 _WHY_KEPT = {

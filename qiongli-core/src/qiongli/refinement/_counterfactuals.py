@@ -7,7 +7,7 @@ import attrs
 from qiongli.limits import Limits
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import DIMENSIONS
-from qiongli.records.packet import WhatWouldChange
+from qiongli.records.packet import ScoreEntry, WhatWouldChange
 from qiongli.routing import Routing, Standing
 from qiongli.safety import two_dimension_gate
 from qiongli.scoring import Contribution, Route, score
@@ -71,14 +71,28 @@ def _with_one_more(route: Route, dimension: str, limits: Limits) -> Route:
 
 def _weakest_support(standing: Standing, limits: Limits) -> WhatWouldChange:
     """The lightest dimension without which the suggestion would end, if there is one."""
-    route = standing.scored.route
     entries = [entry for entry in standing.scored.breakdown.entries if entry.kind == "dimension"]
     for entry in sorted(entries, key=lambda entry: (entry.amount, entry.name)):
-        left = tuple(item for item in route.boosts if item.dimension != entry.name)
-        if not _suggestible(attrs.evolve(route, boosts=left), limits):
+        if not _stands_without(standing, entry, limits):
             signals = ", ".join(share.id for share in entry.shares[:3])
             change = f"without any {entry.name} signal ({signals})"
             return WhatWouldChange(standing.subject, change, "it would no longer be suggested")
     return WhatWouldChange(
         standing.subject, "no single dimension decides", "it would stay suggested without any one of them"
     )
+
+
+def _stands_without(standing: Standing, entry: ScoreEntry, limits: Limits) -> bool:
+    """Whether the subject would still be suggested without one dimension; composed only where that is in doubt."""
+    route = standing.scored.route
+    breakdown = standing.scored.breakdown
+    # With a rejected contribution, or an exemption, what is left may count otherwise than it did.
+    if not breakdown.rejected and not route.single_dimension:
+        held = [name for name in standing.scored.dimensions if name != entry.name]
+        if not two_dimension_gate(held).passed:
+            return False
+        # The other dimensions rise in rank, so that they count no less than before.
+        if breakdown.total - entry.amount >= limits.suggest_threshold:
+            return True
+    left = tuple(item for item in route.boosts if item.dimension != entry.name)
+    return _suggestible(attrs.evolve(route, boosts=left), limits)

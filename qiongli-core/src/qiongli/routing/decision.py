@@ -75,6 +75,8 @@ class _Field(Value):
 
     def without(self, subjects: Sequence[str], blocked: Sequence[BlockedCandidate]) -> _Field:
         """The same field without some subjects. A winner that is removed has no successor, and no rivals."""
+        if not subjects and not blocked:
+            return self
 
         def left(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
             return tuple(standing for standing in standings if standing.subject not in subjects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from qiongli.document import PARAGRAPH, Tokens, marks_between, normal_form
+from qiongli.document import PARAGRAPH, Tokens, marks_after, normal_form
 from qiongli.signals import _plural
 
 #: Tokens on either side within which an acronym's context word must stand.
@@ -56,17 +56,15 @@ class Check:
                 if end > (first if index < first else high) or words[index:end] != wanted:
                     continue
                 low, high_place = (index, first) if index < first else (last - 1, end - 1)
-                if not any(
-                    _SENTENCE_ENDS.intersection(marks_between(tokens, place)) for place in range(low, high_place)
-                ):
+                if all(_SENTENCE_ENDS.isdisjoint(marks) for marks in marks_after(tokens, low, high_place)):
                     return True
         return False
 
 
 def unbroken(tokens: Tokens, first: int, last: int, pattern: str = "") -> bool:
     """Whether no punctuation that the pattern itself lacks stands between the tokens from `first` up to `last`."""
-    for index in range(first, last - 1):
-        for mark in marks_between(tokens, index):
+    for marks in marks_after(tokens, first, last - 1):
+        for mark in marks:
             if mark in _BREAKS and mark not in pattern:
                 return False
     return True

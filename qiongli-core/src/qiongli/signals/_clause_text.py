@@ -7,7 +7,7 @@ from bisect import bisect_left
 import attrs
 
 from qiongli._value import Value
-from qiongli.document import Tokens, is_ideograph, marks_between
+from qiongli.document import Tokens, is_ideograph, marks_after
 
 
 @attrs.frozen(repr=False)
@@ -30,22 +30,23 @@ class ClauseText(Value):
 def clause_text(tokens: Tokens, low: int, high: int) -> ClauseText:
     """The tokens from `low` up to `high`, both cut to what there is."""
     low, high = max(0, low), min(len(tokens.words), high)
-    parts: list[str] = []
-    places: list[int] = []
-    length = 0
-    for index in range(low, high):
-        word = tokens.words[index]
-        if index > low:
-            marks = marks_between(tokens, index - 1)
-            if marks:
-                between = f" {' '.join(marks)} "
-            elif is_ideograph(word[0]) and is_ideograph(tokens.words[index - 1][-1]):
-                between = ""
-            else:
-                between = " "
-            parts.append(between)
-            length += len(between)
-        places.append(length)
+    if low >= high:
+        return ClauseText("", low, ())
+    words = tokens.words[low:high]
+    parts = [words[0]]
+    places = [0]
+    length = len(words[0])
+    before = words[0]
+    for word, marks in zip(words[1:], marks_after(tokens, low, high - 1), strict=True):
+        if marks:
+            between = f" {' '.join(marks)} "
+        elif is_ideograph(word[0]) and is_ideograph(before[-1]):
+            between = ""
+        else:
+            between = " "
+        parts.append(between)
         parts.append(word)
-        length += len(word)
+        places.append(length + len(between))
+        length = places[-1] + len(word)
+        before = word
     return ClauseText("".join(parts), low, tuple(places))

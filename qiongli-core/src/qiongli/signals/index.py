@@ -6,6 +6,7 @@ import hashlib
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -91,7 +92,7 @@ class SignalIndex:
         found: list[Evidence] = []
         for field in document.fields:
             in_field = self._in_field(field)
-            in_field.sort(key=lambda item: (item.start, item.end, item.signal_id, item.role))
+            in_field.sort(key=_PLACE)
             found += in_field
         return tuple(found)
 
@@ -114,12 +115,14 @@ class SignalIndex:
         directed = Intervals((item.start, item.end, None) for item, _, _ in directives)
         taken: dict[_Hit, str] = {}
         for hit in hits:
-            if hit.owner.role != "signal":
+            owner = hit.owner
+            if owner.role != "signal":
                 continue
             polarity = "asserted"
-            for _, _, sense in self._senses(suppressed, hit):
-                polarity = "everyday"
-                taken.setdefault(sense, hit.owner.dimension)
+            if owner.subject in suppressed:
+                for _, _, sense in suppressed[owner.subject].overlapping(hit.start, hit.end):
+                    polarity = "everyday"
+                    taken.setdefault(sense, owner.dimension)
             if polarity == "asserted":
                 if clauses.quotes(hit.first, hit.last):
                     polarity = "quoted"
@@ -127,30 +130,30 @@ class SignalIndex:
                     polarity = "excluded"
                 elif clauses.denies(hit.first, hit.last):
                     polarity = "negated"
-            found.append(_evidence(field, hit, hit.owner.dimension, polarity))
+            found.append(_evidence(field, hit, owner.dimension, polarity))
         for spans in senses.values():
             for _, _, hit in spans:
                 polarity = "quoted" if clauses.quotes(hit.first, hit.last) else "asserted"
                 found.append(_evidence(field, hit, taken.get(hit, hit.owner.dimension), polarity))
         return found
 
-    @staticmethod
-    def _senses(suppressed: dict[str, Intervals[_Hit]], hit: _Hit) -> Iterator[tuple[int, int, _Hit]]:
-        intervals = suppressed.get(hit.owner.subject)
-        return iter(()) if intervals is None else intervals.overlapping(hit.start, hit.end)
-
     def _hits(self, field: DocumentField) -> list[_Hit]:
         """All matches in a field, by place and owner, each once."""
-        found = {
-            (tokens.starts[first], tokens.ends[last - 1], number): None
-            for tokens in (field.tokens, field.tokens.apart)
-            if tokens is not None
-            for first, last, number in self._matches(tokens, field.name)
-        }
-        starts, ends = (field.tokens.starts, field.tokens.ends) if found else ((), ())
+        places: dict[tuple[int, int, int], tuple[int, int]] = {}
+        tokens, apart = field.tokens, field.tokens.apart
+        matches = list(self._matches(tokens, field.name))
+        if matches:
+            starts, ends = tokens.starts, tokens.ends
+            for first, last, number in matches:
+                places[starts[first], ends[last - 1], number] = (first, last)
+        if apart is not None:
+            for first, last, number in self._matches(apart, field.name):
+                start, end = apart.starts[first], apart.ends[last - 1]
+                # A match of halves stands in the tokens that hold them.
+                around = bisect_right(tokens.starts, start) - 1, bisect_left(tokens.ends, end) + 1
+                places.setdefault((start, end, number), around)
         return [
-            _Hit(self._owner(number), start, end, bisect_right(starts, start) - 1, bisect_left(ends, end) + 1)
-            for start, end, number in sorted(found)
+            _Hit(self._owner(number), start, end, *places[start, end, number]) for start, end, number in sorted(places)
         ]
 
     def _matches(self, tokens: Tokens, field: str) -> Iterator[tuple[int, int, int]]:
@@ -195,20 +198,24 @@ class SignalIndex:
         )
 
 
+#: The order of evidence in a field.
+_PLACE: Final = attrgetter("start", "end", "signal_id", "role")
+
+
 def _evidence(field: DocumentField, hit: _Hit, dimension: str, polarity: str) -> Evidence:
     owner = hit.owner
     return Evidence(
-        signal_id=owner.id,
-        subject=owner.subject,
-        dimension=dimension,  # type: ignore[arg-type]
-        value=owner.value,
-        activation="context_only" if field.is_reference(hit.start) else owner.activation,  # type: ignore[arg-type]
-        weight=Ppm(owner.weight),
-        field=field.name,
-        start=hit.start,
-        end=hit.end,
-        snippet=field.text[hit.start : hit.end],
-        polarity=polarity,  # type: ignore[arg-type]
+        owner.id,
+        owner.subject,
+        dimension,  # type: ignore[arg-type]
+        owner.value,
+        "context_only" if field.is_reference(hit.start) else owner.activation,  # type: ignore[arg-type]
+        Ppm(owner.weight),
+        field.name,
+        hit.start,
+        hit.end,
+        field.text[hit.start : hit.end],
+        polarity,  # type: ignore[arg-type]
         role=owner.role,  # type: ignore[arg-type]
     )
 
