@@ -28,8 +28,14 @@ def era(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="session")
+def shared_server() -> Any:
+    """One server for all tests that need none of their own: it keeps nothing between clients but waiting plans."""
+    return build_server()
+
+
 @pytest.fixture
-def ask(era: str) -> Callable[..., Any]:
+def ask(era: str, shared_server: Any) -> Callable[..., Any]:
     """Run one exchange: a function of a connected client, whose user answers `says` (None: it cannot ask)."""
 
     def run(exchange: Callable[[Client], Any], says: str | None = None, server: Any = None) -> Any:
@@ -41,7 +47,7 @@ def ask(era: str) -> Callable[..., Any]:
 
         async def main() -> Any:
             callback = {} if says is None else {"elicitation_callback": answer}
-            async with Client(server or build_server(), mode=era, **callback) as client:  # type: ignore[arg-type]
+            async with Client(server or shared_server, mode=era, **callback) as client:  # type: ignore[arg-type]
                 return await exchange(client)
 
         return anyio.run(main)
