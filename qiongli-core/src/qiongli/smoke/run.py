@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,8 @@ from qiongli.records.smoke import SmokeCaseResult, SmokeReport
 from qiongli.smoke.wire import ServerProcess
 
 TOOL: Final = "qiongli_task_run"
+_VERIFICATION_SECONDS: Final = 120.0
+_LOOK_EVERY: Final = 0.2
 #: Lowers subjects by name; a case that shows the gate at work sets it for its server.
 _LOWERED: Final = "QIONGLI_SUBJECTS_DISABLED"
 _AUTHORITY: Final = ("core", "overlay", "skill", "domain_profile", "method_pack", "venue_profile")
@@ -106,6 +109,7 @@ def _run_group(
         if TOOL not in server.start():
             problems.append(f"the server offers no tool {TOOL}")
             return
+        _wait_until_verified(server)
         for case in cases:
             yield _result(case, projects[case.name], server)
     finally:
@@ -115,7 +119,7 @@ def _run_group(
 
 
 def _prepared(case: SmokeCase, folder: Path) -> Path:
-    """The folder of a case's project, with its actions done; records of the subjects are verified on the way."""
+    """The folder of a case's project, with its actions done."""
     from qiongli.gate.admission import installed_catalogue
     from qiongli.project import apply_action
     from qiongli.runtime import open_router
@@ -127,9 +131,17 @@ def _prepared(case: SmokeCase, folder: Path) -> Path:
             open_router(project).route(case.text, record=True)
         else:
             apply_action(action, project, subject, catalogue=installed_catalogue)
-    if not case.project and not case.lowered:
-        installed_catalogue()
     return project
+
+
+def _wait_until_verified(server: ServerProcess) -> None:
+    """Wait while the server measures subjects that this machine has not seen: until then nobody acts."""
+    until = time.monotonic() + _VERIFICATION_SECONDS
+    while time.monotonic() < until:
+        rows = server.call("qiongli_subject_list", {})["subjects"]
+        if not any(reason["code"] == "verifying" for row in rows for reason in row["reasons"]):
+            return
+        time.sleep(_LOOK_EVERY)
 
 
 def _result(case: SmokeCase, project: Path, server: ServerProcess) -> SmokeCaseResult:

@@ -34,10 +34,11 @@ class ServerProcess:
         self.problems: list[str] = []
         self._number = 0
         self._answers: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True)
+        self._listener.start()
 
     def _listen(self, stream: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), stream:
             for line in stream:
                 try:
                     message = json.loads(line)
@@ -115,3 +116,4 @@ class ServerProcess:
             self.problems.append("the server did not end when its input did")
             self._process.kill()
             self._process.wait()
+        self._listener.join(_END_SECONDS)

@@ -31,11 +31,11 @@ def session_of(task: Mapping[str, object] | str, session: str = "") -> Identifie
     if session:
         return SessionState(Identifier(session)).session
     try:
-        fingerprint = read_document(task).fingerprint
+        document = read_document(task)
     except QiongliError:
         # The router says what is wrong with it.
         return None
-    return Identifier(f"task:{fingerprint}") if fingerprint else None
+    return Identifier(f"task:{document.fingerprint}") if document.has_text else None
 
 
 def events_of(
