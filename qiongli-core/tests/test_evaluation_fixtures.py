@@ -10,7 +10,7 @@ import pytest
 
 from qiongli.errors import InputError
 from qiongli.evaluation.fixtures import REQUIRED_CATEGORIES, ExpectedLens, read_fixture
-from qiongli.evaluation.packs import load_legacy_pack, load_pack, with_missing
+from qiongli.evaluation.packs import load_legacy_pack, load_pack, load_packs, with_missing
 
 #: The two examples of the requirement documents.
 FLAT: dict[str, Any] = {
@@ -248,6 +248,14 @@ class TestPacks:
     def test_a_fixture_that_went_missing_is_noticed(self, tmp_path: Path) -> None:
         self.write(tmp_path, "a.json", json.dumps(FLAT))
         assert with_missing(load_pack(tmp_path), ["finance_event_study_clear", "gone"]).missing == ("gone",)
+
+    def test_packs_of_one_folder_name_are_told_apart(self, tmp_path: Path) -> None:
+        for name in ("one/evaluation/a.json", "two/evaluation/a.json", "other.json", "other/a.json"):
+            self.write(tmp_path, name, json.dumps(FLAT))
+        paths = [tmp_path / "one/evaluation", tmp_path / "two/evaluation", tmp_path / "other.json", tmp_path / "other"]
+        labels = [pack.label for pack in load_packs([*paths, paths[0]])]
+        parent = tmp_path.name
+        assert labels == ["one/evaluation", "two/evaluation", f"{parent}/other.json", f"{parent}/other"]
 
 
 class TestLegacyPack:

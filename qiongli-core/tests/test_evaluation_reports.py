@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from qiongli.evaluation.fixtures import Fixture, read_fixture
+from qiongli.evaluation.fixtures import Fixture, FixtureError, read_fixture
 from qiongli.evaluation.packs import Pack, load_pack
 from qiongli.evaluation.rendering.html import render_corpus_page, render_evaluation_page
 from qiongli.evaluation.rendering.junit import render_junit
@@ -112,7 +112,7 @@ class TestSameCasesEverywhere:
     def test_json_junit_and_html_have_every_fixture(self) -> None:
         made = report(7)
         suites = ElementTree.fromstring(render_junit(made))
-        names = [case.get("name") for case in suites.iter("testcase")]
+        names = [case.get("name") for case in suites.iter("testcase") if case.find("error") is None]
         page = Page(render_evaluation_page(made))
         rows = [row for row in page.all("tr") if "data-result" in row]
         assert len(made.cases) == len(names) == len(rows) == made.summary.total == 7
@@ -128,7 +128,45 @@ class TestSameCasesEverywhere:
 
     def test_everything_else_that_is_wrong_is_in_junit_too(self) -> None:
         suites = ElementTree.fromstring(render_junit(report()))
-        assert any("threshold" in str(output.text) for output in suites.iter("system-err"))
+        wrong = {case.get("name"): case.find("error") for case in suites.iter("testcase")}
+        assert wrong["decision_accuracy"] is not None
+        assert wrong["decision_accuracy"].get("type") == "threshold"
+
+    def test_a_build_server_that_counts_cases_sees_unreadable_and_missing_fixtures(self) -> None:
+        """Nothing else fails here: every fixture that can be read passes."""
+        (case,) = fixtures(1)
+        broken = FixtureError("the fixture has no name", place="pack/b.json: name")
+        pack = Pack("pack", (case,), problems=(broken,), missing=("gone",))
+
+        def infer(task_packet: Any, **_: Any) -> RefinementPacket:
+            return RefinementPacket("no_subject")
+
+        suites = ElementTree.fromstring(
+            render_junit(build_report(run_fixtures([case], infer), [pack], thresholds=None))
+        )
+        kinds = {error.get("type") for error in suites.iter("error")}
+        assert kinds == {"fixture_error", "case_missing"}
+        assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("3", "0", "2")
+
+    def test_every_check_of_the_gate_is_a_case(self) -> None:
+        suites = ElementTree.fromstring(render_junit(report(), gate=refused()))
+        (check,) = [case for case in suites.iter("testcase") if case.get("classname") == "gate.finance"]
+        assert check.find("failure") is not None
+
+    def test_cases_of_one_name_in_two_packs_keep_their_own_command(self) -> None:
+        raw = {"id": "same", "task_packet": {"context": "text"}, "expected": {"decision": "recommend"}}
+        packs = []
+        for label in ("a", "b"):
+            fixture, _ = read_fixture(raw, place="f", pack=label)
+            assert fixture is not None
+            packs.append(Pack(label, (fixture,), arguments=f"packs/{label}"))
+
+        def infer(task_packet: Any, **_: Any) -> RefinementPacket:
+            return RefinementPacket("no_subject")
+
+        made = build_report(run_fixtures([pack.fixtures[0] for pack in packs], infer), packs)
+        texts = [str(failure.text) for failure in ElementTree.fromstring(render_junit(made)).iter("failure")]
+        assert ["packs/a" in texts[0], "packs/b" in texts[1]] == [True, True]
 
     def test_the_same_report_gives_the_same_bytes(self) -> None:
         assert render_junit(report()) == render_junit(report())

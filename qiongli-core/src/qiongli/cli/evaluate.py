@@ -78,11 +78,11 @@ def _fixtures(
 ) -> Evaluation:
     from qiongli.cli._progress import ProgressBar
     from qiongli.evaluation.catalogue import measuring_runtime, switched_on
-    from qiongli.evaluation.packs import load_pack, load_subject_pack, with_missing
+    from qiongli.evaluation.packs import load_packs, load_subject_pack, with_missing
     from qiongli.evaluation.parallel import default_jobs
     from qiongli.evaluation.run import default_packs, evaluate, pack_details
 
-    given = [load_pack(path) for path in paths]
+    given = load_packs(paths)
     if not subject:
         runtime = measuring_runtime([item for item in catalogue.subjects if item.listing.state != "inactive"])
         return evaluate(runtime, given or default_packs(catalogue), only=only)
@@ -94,10 +94,10 @@ def _fixtures(
     record = earlier_record(source.subject.root)
     own = with_missing(load_subject_pack(source.subject), record.cases if record is not None else ())
     if not mutate:
-        return evaluate(runtime, given or [own], only=only)
+        return evaluate(runtime, given or (own,), only=only)
     with ProgressBar("changed signals") as bar:
         details, failures = pack_details(runtime, source.subject, own, jobs=jobs or default_jobs(), progress=bar)
-    return evaluate(runtime, given or [own], only=only, details=details, further=failures)
+    return evaluate(runtime, given or (own,), only=only, details=details, further=failures)
 
 
 def _write(
@@ -107,7 +107,7 @@ def _write(
     if junit is not None:
         from qiongli.evaluation.rendering.junit import render_junit
 
-        _write_text(junit, render_junit(found.report))
+        _write_text(junit, render_junit(found.report, gate=gate))
     if html is not None:
         from qiongli.evaluation.rendering.html import render_evaluation_page
 

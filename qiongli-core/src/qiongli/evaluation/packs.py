@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -69,6 +70,19 @@ def load_pack(path: Path, *, label: str = "") -> Pack:
         fixtures += found
         problems += faults
     return Pack(label, *_without_duplicates(fixtures, problems), arguments=shlex.quote(str(path)))
+
+
+def load_packs(paths: Sequence[Path]) -> tuple[Pack, ...]:
+    """The packs of several paths, told apart by as much of their paths as it takes; a path named twice is one pack."""
+    unique = list(dict.fromkeys(path.resolve() for path in paths))
+    given = {path.resolve(): path for path in reversed(paths)}
+    labels = {path: path.stem for path in unique}
+    for depth in range(2, max((len(path.parts) for path in unique), default=0) + 1):
+        taken = Counter(labels.values())
+        for path in unique:
+            if taken[labels[path]] > 1:
+                labels[path] = Path(*path.parts[-depth:]).as_posix()
+    return tuple(load_pack(given[path], label=labels[path]) for path in unique)
 
 
 def _files(folder: Path) -> Iterator[Path]:
