@@ -19,13 +19,15 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams, Resource
 
 from qiongli.plugins import CatalogueSubject
-from qiongli_mcp.runtime_access import current_catalogue
+from qiongli_mcp.runtime_access import HOLDER, current_catalogue
 
 SKILL_FILE: Final = "SKILL.md"
 ADDRESS: Final = "skill://{skill}/{+path}"
 _MARKDOWN: Final = "text/markdown"
 #: A skill's list changes only when subjects are verified, installed or blocked.
 _CACHE: Final = {"ttlMs": 60_000, "cacheScope": "private"}
+#: Clients keep a list of skills, so an early one would stay wrong; nobody waits for it to start working.
+_VERIFICATION_SECONDS: Final = 10.0
 _HEAD: Final = re.compile(r"\A---\r?\n(?P<head>.*?)\r?\n---[ \t]*(\r?\n|\Z)", re.DOTALL)
 
 
@@ -55,7 +57,9 @@ class SubjectSkill:
 
 
 def subject_skills() -> tuple[SubjectSkill, ...]:
-    """The skills of all active subjects, in order of priority."""
+    """The skills of all active subjects, in order of priority; waits until it is known which are active."""
+    HOLDER.get()
+    HOLDER.wait(_VERIFICATION_SECONDS)
     return tuple(skill for subject in current_catalogue().subjects if (skill := _skill(subject)) is not None)
 
 
