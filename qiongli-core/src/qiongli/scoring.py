@@ -135,8 +135,8 @@ def subject_route(
         subject=subject,
         priority=priority,
         prior=Ppm(limits.subject_prior),
-        boosts=tuple(_contribution(item) for item in own if counts_for_subject(item)),
-        penalties=tuple(_contribution(item) for item in own if item.role == "suppressor"),
+        boosts=tuple([_contribution(item) for item in own if counts_for_subject(item)]),
+        penalties=tuple([_contribution(item) for item in own if item.role == "suppressor"]),
         session=session,
         single_dimension=single_dimension_proved is True,
     )

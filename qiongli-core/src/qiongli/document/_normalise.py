@@ -21,6 +21,9 @@ _ASCII_TABLE: Final = bytes(
 )
 #: ASCII letters and digits, and everything beyond ASCII: what lies between two runs separates words.
 _RUN: Final = re.compile(r"[A-Za-z0-9\u0080-\U0010ffff]+")
+_BEYOND_ASCII: Final = re.compile(r"[\u0080-\U0010ffff]")
+#: Different characters beyond ASCII up to which it pays to see whether all are dashes, quotation marks and such.
+_FEW: Final = 12
 #: A paragraph's end is no line break within a word.
 _LINE_BREAK_HYPHEN: Final = re.compile(r"[-\u2010\u00ad][^\S\n]*\n[^\S\n]*(?=[^\W\d_])")
 
@@ -31,14 +34,20 @@ class Tokens:
     The places are worked out when they are first asked for: a text in which nothing matches needs none.
     """
 
-    __slots__ = ("_spans", "apart", "text", "words")
+    __slots__ = ("_plain", "_spans", "apart", "text", "words")
 
     def __init__(
-        self, text: str, words: tuple[str, ...], spans: _Spans | None = None, apart: Tokens | None = None
+        self,
+        text: str,
+        words: tuple[str, ...],
+        spans: _Spans | None = None,
+        apart: Tokens | None = None,
+        plain: str | None = None,
     ) -> None:
-        """Without `spans`, the text is ASCII and its words are its runs of letters and digits."""
+        """Without `spans`, words are the runs of letters and digits of `plain`: the text, as ASCII of its length."""
         self.text = text
         self.words = words
+        self._plain = text if plain is None else plain
         #: The tokens when words hyphenated at line ends are not joined; None when there are none.
         self.apart = apart
         self._spans = spans
@@ -47,14 +56,14 @@ class Tokens:
     def starts(self) -> tuple[int, ...]:
         """Where each token begins."""
         if self._spans is None:
-            self._spans = _ascii_places(self.text)
+            self._spans = _ascii_places(self._plain)
         return self._spans[0]
 
     @property
     def ends(self) -> tuple[int, ...]:
         """One past where each token ends."""
         if self._spans is None:
-            self._spans = _ascii_places(self.text)
+            self._spans = _ascii_places(self._plain)
         return self._spans[1]
 
     def __eq__(self, other: object) -> bool:
@@ -113,8 +122,9 @@ def _ends_word(character: str) -> bool:
 
 
 def _tokens(text: str) -> Tokens:
-    if text.isascii():
-        return Tokens(text, tuple(_spaced(text).split()))
+    plain = text if text.isascii() else _without_separators(text)
+    if plain is not None:
+        return Tokens(text, tuple(_spaced(plain).split()), plain=plain)
     collector = _Collector()
     for match in _RUN.finditer(text):
         run = match.group()
@@ -124,6 +134,16 @@ def _tokens(text: str) -> Tokens:
             _tokenise_run(run, match.start(), collector)
     spans = (tuple(collector.starts), tuple(collector.ends))
     return Tokens(text, tuple(collector.words), spans)
+
+
+def _without_separators(text: str) -> str | None:
+    """The text with a space for every character beyond ASCII that separates words, if there are no others."""
+    characters = set(_BEYOND_ASCII.findall(text))
+    if len(characters) > _FEW or any(_classify(character)[0] != "separator" for character in characters):
+        return None
+    for character in characters:
+        text = text.replace(character, " ")
+    return text
 
 
 def _spaced(text: str) -> str:
