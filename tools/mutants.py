@@ -167,11 +167,9 @@ CONTRACT = (
 )
 
 SCORER = (
-    Mutant("no discount within a dimension", "scoring.py", "item.weight // divisor**rank", "item.weight"),
+    Mutant("no discount within a dimension", "scoring.py", "item.weight // scale", "item.weight"),
     Mutant("no discount across dimensions", "scoring.py", "limits.across_divisor**rank)", "1)"),
-    Mutant(
-        "rounds up within a dimension", "scoring.py", "item.weight // divisor**rank", "-(-item.weight // divisor**rank)"
-    ),
+    Mutant("rounds up within a dimension", "scoring.py", "item.weight // scale", "-(-item.weight // scale)"),
     Mutant(
         "shares rounded one by one",
         "scoring.py",
@@ -181,14 +179,14 @@ SCORER = (
     Mutant(
         "dimensions in the order of arrival",
         "scoring.py",
-        "    dimensions.sort(key=lambda dimension: (-dimension.boost, dimension.name))\n",
+        "    dimensions.sort(key=_strongest_first)\n",
         "",
     ),
     Mutant(
         "signals in the order of arrival",
         "scoring.py",
-        "ordered = tuple(sorted(items, key=lambda item: (-item.weight, item.id)))",
-        "ordered = tuple(items)",
+        "ordered = sorted(items, key=_by_weight) if len(items) > 1 else items",
+        "ordered = items",
     ),
     Mutant(
         "one id counts in two dimensions",

@@ -133,13 +133,10 @@ def subject_gates(
     *, state: object, excluded: object, state_reasons: tuple[Reason, ...] = (), exclusion_reason: str = ""
 ) -> tuple[Gate, ...]:
     """The required gates of a subject: its effective state, and the user's own words about it."""
+    why_excluded = (Reason("excluded", exclusion_reason),) if exclusion_reason else _EXCLUDED
     return (
         _gate("state", state == "active", state_reasons or _NOT_ACTIVE),
-        _gate(
-            "exclusion",
-            excluded is False,
-            (Reason("excluded", exclusion_reason),) if exclusion_reason else _EXCLUDED,
-        ),
+        _gate("exclusion", excluded is False, why_excluded),
     )
 
 
