@@ -78,6 +78,7 @@ import no plugin in any case.
   "allowed": ["some-distribution"],
   "blocked": ["another-distribution"],
   "candidate_only": false,
+  "agents": ["claude"],
   "pinned": {{"law": "some-distribution"}}
 }}
 ```
@@ -86,7 +87,8 @@ import no plugin in any case.
 distribution's name in any spelling, a slug, or the name of an entry point. A pin
 (`qiongli plugins allow NAME --pin SLUG`) settles which of two distributions owns a slug, and puts the subject before
 those that are admitted by name. A policy that cannot be read lets nobody take part, because what it blocked cannot be
-known; `qiongli doctor` says what is wrong with it.
+known; `qiongli doctor` says what is wrong with it. `agents` are those that `qiongli task run --launch` may start;
+`qiongli task allow|forbid AGENT` writes them.
 
 `{DISABLED_VARIABLE}=1` lowers every subject but core's own to a candidate; a list of slugs lowers these.
 `candidate_only` does the same for good.

@@ -67,7 +67,12 @@ class Request:
 
 @attrs.frozen
 class AgentAdapter:
-    """How to start one agent's command line; `arguments` holds `{prompt_file}` where the prompt's path goes."""
+    """How to start one agent's command line, without a shell.
+
+    `arguments` holds `{prompt_file}` where the prompt's path goes; without it the prompt is the standard input.
+    `environment` names further variables that the agent gets. `name` is one to 32 small letters, digits and hyphens;
+    a name that core or two plugins use is nobody else's.
+    """
 
     name: str
     executable: str

@@ -6,6 +6,7 @@ Every attempt is refused, and written to the report before, so that one whose re
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from typing import Any, Final
 
@@ -52,9 +53,8 @@ def main() -> None:
     report = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     del sys.argv[1]
     forbid_processes(report)
-    from qiongli._entry import main as run
-
-    run()
+    # As `python -m qiongli` does; the command line stands to the right of this package, and is not imported by name.
+    runpy.run_module("qiongli", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
