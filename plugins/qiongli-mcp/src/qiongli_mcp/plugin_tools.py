@@ -47,14 +47,13 @@ def add_plugin_tools(server: MCPServer, profile: str) -> None:
     room = MAXIMUM_DEFAULT_TOOLS - len(own)
     for spec in wanted:
         problem = _objection(spec, own, names)
-        if not problem and spec.profile == "default":
-            room -= 1
-            problem = (
-                "" if room >= 0 else f"a server offers at most {MAXIMUM_DEFAULT_TOOLS} tools in its default profile"
-            )
+        if not problem and spec.profile == "default" and room <= 0:
+            problem = f"a server offers at most {MAXIMUM_DEFAULT_TOOLS} tools in its default profile"
         problem = problem or _add(server, spec)
         if problem:
             logger.warning("the tool %r (%s) is left out: %s", spec.name, spec.target, problem)
+        elif spec.profile == "default":
+            room -= 1
 
 
 def _objection(spec: ToolSpec, own: set[str], names: list[str]) -> str:

@@ -92,6 +92,12 @@ def _edged(function: Callable[..., Any], *, reads: bool) -> Callable[..., Any]:
             raise unexpected_error(function.__name__) from None
         return reply(packet, full=arguments.get("detail") == "full", projects=_projects(arguments))
 
+    # What a plugin's function says that it returns is no matter: the schema is given beside it.
+    signature = inspect.signature(function, eval_str=True).replace(return_annotation=dict[str, Any])
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    if any(parameter.kind not in named for parameter in signature.parameters.values()):
+        raise TypeError(f"{function.__name__} takes arguments without names, which no client can give")
+    vars(call)["__signature__"] = signature
     return call
 
 
