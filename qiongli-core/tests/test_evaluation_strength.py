@@ -94,6 +94,16 @@ class TestQuality:
         assert quality.mislabelled == (("a", "its manifest has the mode 'auto', not 'locked'"),)
         assert "locked_subject" in missing_categories(fixtures(raw), quality)
 
+    @pytest.mark.parametrize("primary", [WORD, "auto"])
+    def test_a_near_miss_that_expects_a_suggestion_says_of_which_other_subject(
+        self, subject: CatalogueSubject, primary: str
+    ) -> None:
+        text = f"A page of the {WORD} specimen ledger was framed."
+        quality = examined(subject, [fixture("a", "near_miss", WORD, text, "recommend", primary_subject=primary)])
+        assert [name for name, _ in quality.mislabelled] == ["a"]
+        other = [fixture("a", "near_miss", WORD, text, "recommend", primary_subject="quimbly")]
+        assert examined(subject, other).mislabelled == ()
+
 
 class TestCoverage:
     def test_a_signal_without_a_case_of_either_kind_is_listed(self, subject: CatalogueSubject) -> None:

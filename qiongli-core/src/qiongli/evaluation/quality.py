@@ -13,6 +13,7 @@ from qiongli.contract.models import SubjectContract
 from qiongli.document import normal_form
 from qiongli.evaluation.documents import ReadFixture
 from qiongli.evaluation.fixtures import REQUIRED_CATEGORIES, Fixture
+from qiongli.records.project import AUTO
 
 #: Share of common word triples from which two cases are near-duplicates.
 DUPLICATE_SHARE: Final = 0.80
@@ -301,8 +302,11 @@ def mislabelling(fixture: Fixture, subject: str) -> str:
     elif category == "method_only_borrow":
         if expected.decision == "suggest_subject":
             return "it expects a suggestion, not a borrowed lens"
-    elif category == "near_miss" and expected.decision == "suggest_subject" and expected.primary_subject == subject:
-        return f"it expects {subject} to be suggested"
+    elif category == "near_miss" and expected.decision == "suggest_subject":
+        if expected.primary_subject == subject:
+            return f"it expects {subject} to be suggested"
+        if expected.primary_subject in (None, AUTO):
+            return "it expects a suggestion and does not say of which other subject"
     return ""
 
 
