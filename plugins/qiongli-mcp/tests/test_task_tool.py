@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -20,9 +21,10 @@ from qiongli.plugins.settings import set_agent
 from qiongli.project import apply_action, list_runs
 from qiongli.smoke.run import load_cases, run_preview
 from qiongli.smoke.wire import ServerProcess
-from qiongli.task import run_task
+from qiongli.task import run_task, verdict_on
 from qiongli_mcp.runtime_access import current_catalogue, current_runtime
 from qiongli_mcp.server import build_server
+from qiongli_mcp.task_tools import ask_launch
 
 TOOL = "qiongli_task_run"
 FINANCE = (
@@ -258,6 +260,11 @@ class TestLaunching:
         while not ended.exists() and time.monotonic() - start < 30:
             time.sleep(0.05)
         assert ended.exists()
+
+
+def test_who_is_asked_depends_on_the_client_the_argument_and_the_setting_alone() -> None:
+    assert set(inspect.signature(ask_launch).parameters) == {"ctx", "launch"}
+    assert set(inspect.signature(verdict_on).parameters) == {"agent", "hooks"}
 
 
 # --- the smoke ---------------------------------------------------------------------------------------------------
