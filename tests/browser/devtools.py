@@ -56,18 +56,22 @@ class Browser:
 
     def call(self, method: str, **parameters: Any) -> Any:
         """The answer to one command; raises RuntimeError for an error and TimeoutError for none."""
+        number = self._send(method, parameters)
+        while True:
+            answer = self._next()
+            if answer.get("id") == number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def _send(self, method: str, parameters: dict[str, Any]) -> int:
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
         os.write(self._in, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next()
-            if answer.get("id") == self._number:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
+        return self._number
 
     def _next(self) -> dict[str, Any]:
         end = time.monotonic() + _LIMIT
@@ -80,6 +84,9 @@ class Browser:
                 time.sleep(0.002)
         message, _, self._read = self._read.partition(b"\0")
         found: dict[str, Any] = json.loads(message)
+        if found.get("method") == "Page.javascriptDialogOpening":
+            # A dialog holds the page up until somebody answers it.
+            self._send("Page.handleJavaScriptDialog", {"accept": False})
         return found
 
     def open(self, address: str) -> float:
