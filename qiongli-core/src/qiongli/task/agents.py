@@ -48,7 +48,7 @@ class CoreAgents:
                 ("--output-format", "text"),
                 (
                     *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME"),
-                    # Without it Gemini works in trusted folders only; which ones these are is the user's word, not ours.
+                    # Without it Gemini works in trusted folders only; which these are is the user's word, not ours.
                     "GEMINI_CLI_TRUST_WORKSPACE",
                 ),
             ),
