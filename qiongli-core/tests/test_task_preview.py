@@ -32,7 +32,7 @@ from qiongli.records.task import LaunchVerdict, TaskRun
 from qiongli.runtime import Router, Runtime
 from qiongli.schemas import schema_text
 from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, fold
-from qiongli.task import preview_task, run_task
+from qiongli.task import core_part, preview_task, run_task
 from qiongli.task.consent import launch_verdict
 
 ADAPTIVE = ManifestState()
@@ -98,6 +98,16 @@ class TestSettled:
         step = next(step for step in run.plan if step.action == "apply_subject")
         assert step.parts == ("alpha/overlay/alpha", "alpha/skill/alpha", "alpha/domain_profile/alpha")
         assert "confirmed as" in step.instruction
+
+    def test_what_a_budget_left_out_of_its_standards_is_named_in_the_plan(self, runtime: Runtime) -> None:
+        packet = Router(runtime, manifest_state=CONFIRMED).route(NOTHING)
+        # Room for one of the three texts of 100 tokens each; the overlay is worth the most.
+        run = preview_task(packet, CONFIRMED, runtime.catalogue, launch=NOT_ASKED, budget=core_part().tokens + 100)
+        (step,) = [step for step in run.plan if step.action == "apply_subject"]
+        assert step.parts == ("alpha/overlay/alpha",)
+        assert (
+            "`qiongli resource show alpha skill` and `qiongli resource show alpha domain_profile`" in step.instruction
+        )
 
     def test_a_locked_subject_says_why_a_neighbour_is_only_borrowed_from(self, runtime: Runtime) -> None:
         run = preview(runtime, SUGGESTS_ALPHA, ManifestState(active_subject="beta", subject_mode="locked"))

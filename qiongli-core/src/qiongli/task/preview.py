@@ -148,9 +148,14 @@ def _plan(
     yield PlanStep("follow_core", "Work by the core guidance.", parts=named("core"))
     if packet.decision in SETTLED:
         held = "locked to" if packet.decision == "lock_subject" else "confirmed as"
+        instruction = f"Apply the standards of {packet.primary_subject}: this project is {held} it."
+        beside = [item.kind for item in bundle.left_out if item.code == "over_budget" and item.kind in SUBJECT_KINDS]
+        if beside:
+            shown = " and ".join(f"`qiongli resource show {packet.primary_subject} {kind}`" for kind in beside)
+            instruction += f" What the budget left out is read with {shown}."
         yield PlanStep(
             "apply_subject",
-            f"Apply the standards of {packet.primary_subject}: this project is {held} it.",
+            instruction,
             packet.primary_subject,
             named(*SUBJECT_KINDS),
         )
