@@ -38,6 +38,23 @@ def axe(folder: Path) -> str:
     return source.read_text(encoding="utf-8")
 
 
+def filter_faults(browser: Browser, rows: int) -> list[str]:
+    """What is wrong with the filter of the cases: it hides those that pass and says so, and shows them again."""
+    found = []
+    for result in ("fail", ""):
+        browser.evaluate(
+            f"(document.getElementById('filter-result').value = '{result}',"
+            " document.getElementById('filters').dispatchEvent(new Event('input')),"
+            " new Promise(done => setTimeout(done, 400)))"
+        )
+        wanted = browser.evaluate(f"document.querySelectorAll('tr[data-result{'=fail' if result else ''}]').length")
+        shown = browser.evaluate("document.querySelectorAll('tr[data-result]:not([hidden])').length")
+        said = browser.evaluate("document.getElementById('filter-count').textContent")
+        if shown != wanted or said != f"{wanted} of {rows} cases shown":
+            found.append(f"the filter shows {shown} cases, not {wanted}, and says {said!r}")
+    return found
+
+
 def faults_of(browser: Browser, name: str, page: Path, checker: str) -> list[str]:
     """Everything that is wrong with one page."""
     found = []
@@ -53,6 +70,8 @@ def faults_of(browser: Browser, name: str, page: Path, checker: str) -> list[str
     # Opening the page again asks for its file and nothing else.
     found += [f"{name}: asks for {url}" for url in browser.requests if url != page.as_uri()]
     found += [f"{name}: {complaint}" for complaint in browser.complaints]
+    if rows:
+        found += [f"{name}: {fault}" for fault in filter_faults(browser, rows)]
     inert = "document.title != 'taken' && document.querySelectorAll('script').length == 1 && !document.images.length"
     if not browser.evaluate(f"{inert} && ![...document.links].some(link => link.protocol == 'javascript:')"):
         found.append(f"{name}: hostile text acts")

@@ -4,7 +4,7 @@
   var form = document.getElementById("filters");
   if (!table || !form) { return; }
   var rows = Array.prototype.slice.call(table.tBodies[0].rows);
-  var texts = rows.map(function (row) { return row.textContent.toLowerCase(); });
+  var texts = null;
   var word = document.getElementById("filter-text");
   var state = document.getElementById("filter-result");
   var count = document.getElementById("filter-count");
@@ -13,6 +13,7 @@
     var wanted = word.value.toLowerCase();
     var result = state.value;
     var shown = 0;
+    texts = texts || rows.map(function (row) { return row.textContent.toLowerCase(); });
     rows.forEach(function (row, index) {
       var fits = (result === "" || row.dataset.result === result) && texts[index].indexOf(wanted) !== -1;
       row.hidden = !fits;
@@ -23,5 +24,5 @@
   form.hidden = false;
   form.addEventListener("submit", function (event) { event.preventDefault(); });
   form.addEventListener("input", function () { clearTimeout(timer); timer = setTimeout(apply, 120); });
-  apply();
+  count.textContent = rows.length + " of " + rows.length + " cases shown";
 })();
