@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import jsonschema
 import pytest
 from packet_cases import write_packages
 from task_cases import BORROWS_ALPHA, GATED_GAMMA, SUGGESTS_ALPHA, make_runtime, stand_in
 
 from qiongli.cli import run
+from qiongli.hookspecs import hookimpl
+from qiongli.plugins.hooks import HookCaller
 from qiongli.plugins.policy import load_policy
 from qiongli.schemas import schema_text
 
@@ -150,6 +153,25 @@ def test_the_exit_code_says_how_the_agent_ended(
     assert (packet["agent"]["exit_code"], packet["agent"]["output"]) == (ends_with, "hello\n")
     shown = text(capsys, "task", "run", "x", "--launch", "codex", "--cwd", str(project), code=code)
     assert f"with exit code {ends_with}\n  | hello" in shown
+
+
+def test_a_plugin_that_fails_is_named_and_changes_no_packet(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        @hookimpl
+        def qiongli_detect(self) -> Any:
+            raise ValueError("no luck")
+
+    sound = document(capsys, "task", "run", SUGGESTS_ALPHA)
+    hooks = HookCaller()
+    hooks.register(Broken(), "some-plugin")
+    runtime = attrs.evolve(make_runtime(tmp_path / "packages"), hooks=hooks)
+    monkeypatch.setattr("qiongli.runtime.default_runtime", lambda: runtime)
+    assert run(["task", "run", SUGGESTS_ALPHA, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == sound
+    assert "a plugin of some-plugin failed (qiongli_detect)" in captured.err
 
 
 class TestSettings:

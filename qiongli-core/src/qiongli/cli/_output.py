@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from qiongli.errors import QiongliError
 from qiongli.records._units import to_json
+
+if TYPE_CHECKING:
+    from qiongli.plugins import HookCaller
 
 
 def write(text: str) -> None:
@@ -62,6 +66,15 @@ def emit_error(error: QiongliError, as_json: bool) -> None:
     if error.hint:
         lines.append(f"  hint: {error.hint}")
     message("\n".join(lines))
+
+
+def say_what_failed(hooks: HookCaller | None) -> None:
+    """Name every plugin that failed, on standard error: the packet is the same whatever failed."""
+    for failure in hooks.failures if hooks is not None else ():
+        message(
+            f"warning: a plugin of {failure.distribution} failed ({failure.hook}): {failure.message}. "
+            f"To keep it out: qiongli plugins block {failure.distribution}"
+        )
 
 
 def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

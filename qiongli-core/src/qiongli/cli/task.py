@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qiongli.cli._output import emit, message, table
+from qiongli.cli._output import emit, message, say_what_failed, table
 from qiongli.cli.route import answers_of, read_task
 from qiongli.errors import ExitCode, InputError
 
@@ -45,8 +45,10 @@ def run(
     if preview and launch:
         raise InputError("--preview and --launch exclude each other", code="usage")
     task = read_task(text, file)
+    from qiongli.runtime import default_runtime
     from qiongli.task import Launching, run_task
 
+    runtime = default_runtime()
     done = run_task(
         task,
         cwd=cwd,
@@ -55,7 +57,9 @@ def run(
         record=record,
         session=session,
         launching=Launching(launch, timeout),
+        runtime=runtime,
     )
+    say_what_failed(runtime.hooks)
     emit(done.to_packet(), "" if as_json else _shown(done, bundle), as_json)
     code = _exit_code(done)
     if code != ExitCode.FINE:
