@@ -145,6 +145,7 @@ class Limits(Value):
     retained_failures: int = _count(8, "failures that a session retains")
     session_expiry: int = _count(20, "turns after which a session's outcomes count nothing")
     forced_core_failures: int = _count(3, "failures of one route on one task that stop its suggestion")
+    input_size: int = _count(1_048_576, "bytes of one task packet, in UTF-8; larger ones are refused")
     diagnostics_events: int = _count(64, "diagnostic events of one run")
     diagnostics_field: int = _count(200, "code points of one diagnostic field")
     diagnostics_payload: int = _count(16_384, "bytes of all diagnostics of one run, in UTF-8")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from qiongli._value import Value
+from qiongli.errors import InputError
 from qiongli.limits import DEFAULT_LIMITS, Limits
 from qiongli.records.packet import RefinementPacket
 from qiongli.records.project import EvidenceMemory, ManifestState
@@ -64,7 +66,26 @@ def default_runtime() -> Runtime:
         from qiongli.resources import list_resources
 
         hooks = load_hooks(catalogue, resources=lambda subject: list_resources(subject.contract, subject.root)[0])
-    return build_runtime(catalogue, hooks=hooks, cached=True)
+    return attrs.evolve(build_runtime(catalogue, hooks=hooks, cached=True), limits=_local_limits(os.environ))
+
+
+#: Environment variable with the largest task packet that is read, in bytes of UTF-8.
+INPUT_LIMIT_VARIABLE: Final = "QIONGLI_INPUT_LIMIT"
+
+
+def _local_limits(environment: Mapping[str, str]) -> Limits:
+    """The limits of this machine: the engine's own but for the size of a task packet."""
+    text = environment.get(INPUT_LIMIT_VARIABLE, "").strip()
+    if not text:
+        return DEFAULT_LIMITS
+    if not text.isascii() or not text.isdigit() or len(text) > 12 or int(text) < 1:
+        raise InputError(
+            f"{INPUT_LIMIT_VARIABLE} is {text!r}",
+            code="invalid_input_limit",
+            place=INPUT_LIMIT_VARIABLE,
+            expected="a number of bytes, for instance 1048576",
+        )
+    return attrs.evolve(DEFAULT_LIMITS, input_size=int(text))
 
 
 def infer_subject_refinement(
@@ -76,13 +97,16 @@ def infer_subject_refinement(
     runtime: Runtime | None = None,
     answers: Mapping[str, str] | None = None,
     budget: int | None = None,
+    recorder: object = None,
 ) -> RefinementPacket:
     """Say which discipline's standards apply to a research task, and why.
 
     `task_packet` is a text or a mapping of fields (`topic`, `title`, `abstract`, `context`, `keywords`, `venue`,
     `draft`, ...). `manifest_state` is the project's state, adaptive core when None; `memory` its evidence memory;
     `session` the advisory state of the conversation. `answers` maps the id of a clarification to a subject; `budget`
-    is how many tokens resources may take. Without `runtime`, what is installed on this machine takes part.
+    is how many tokens resources may take. Without `runtime`, what is installed on this machine takes part. A
+    `recorder` (`qiongli.diagnostics.Recorder`) is told what happened, changes nothing but `diagnostics` in the packet,
+    and does no harm when it fails.
 
     Returns a frozen packet; `.to_packet()` makes it JSON-ready. Raises `InputError` when the packet is no mapping of
     known shape; what is too large or undecodable is a refusal inside the packet instead.
@@ -95,6 +119,7 @@ def infer_subject_refinement(
         runtime=runtime or default_runtime(),
         answers=answers,
         budget=budget,
+        recorder=recorder,
     )
 
 
@@ -116,6 +141,7 @@ class Router(Value):
         budget: int | None = None,
         answers: Mapping[str, str] | None = None,
         record: bool = False,
+        recorder: object = None,
     ) -> RefinementPacket:
         """Answer for one task; with `record`, write the run to the project's memory and trace.
 
@@ -134,6 +160,7 @@ class Router(Value):
             runtime=self.runtime,
             answers=answers,
             budget=budget,
+            recorder=recorder,
         )
         if self.warnings:
             packet = attrs.evolve(packet, warnings=(*self.warnings, *packet.warnings))

@@ -33,6 +33,16 @@ def summary(packet: RefinementPacket) -> str:
     return "\n".join(lines)
 
 
+def events(packet: RefinementPacket) -> str:
+    """The events of the engine that a recorder kept, a line each."""
+    lines = ["\ndiagnostics"]
+    for event in packet.diagnostics.get("events", ()):
+        fields = ", ".join(f"{name} {value}" for name, value in event.items() if name != "event")
+        lines.append(f"  {event['event']}: {fields}")
+    lines += [f"  {dropped} events were dropped" for dropped in (packet.diagnostics.get("dropped"),) if dropped]
+    return "\n".join(lines)
+
+
 def explanation(packet: RefinementPacket) -> str:
     """The summary, the evidence in its places, the sum of every score, and what would change the decision."""
     lines = [summary(packet)]

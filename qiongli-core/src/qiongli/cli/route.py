@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qiongli.cli._output import message, write
+from qiongli.cli._output import say_what_failed, write
 from qiongli.errors import InputError
 from qiongli.records._units import SCHEMA_VERSION, to_json
 
 if TYPE_CHECKING:
+    from qiongli.diagnostics import Recorder
     from qiongli.records.packet import RefinementPacket
     from qiongli.runtime import Router
 
@@ -30,6 +31,9 @@ def route(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show evidence, the sum of the score, what would change it.")
     ] = False,
+    diagnostics: Annotated[
+        bool, typer.Option("--diagnostics", help="Add redacted events of the engine to the packet's diagnostics.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one packet a line.")] = False,
 ) -> None:
@@ -41,11 +45,12 @@ def route(
     answers = answers_of(answer or [])
     packets: list[RefinementPacket] = []
     for task in tasks:
-        packet = router.route(task, budget=budget, answers=answers, record=record)
+        recorder = _recorder(router) if diagnostics else None
+        packet = router.route(task, budget=budget, answers=answers, record=record, recorder=recorder)
         if as_jsonl:
             write(to_json(packet.to_packet(), indent=None))
         packets.append(packet)
-    _say_what_failed(router)
+    say_what_failed(router.runtime.hooks)
     if as_jsonl:
         return
     if as_json:
@@ -54,10 +59,10 @@ def route(
             to_json(documents[0] if len(documents) == 1 else {"packets": documents, "schema_version": SCHEMA_VERSION})
         )
         return
-    from qiongli.cli._explain import explanation, summary
+    from qiongli.cli._explain import events, explanation, summary
 
     show = explanation if explain else summary
-    write("\n\n".join(show(packet) for packet in packets))
+    write("\n\n".join(f"{show(packet)}\n{events(packet)}" if diagnostics else show(packet) for packet in packets))
 
 
 def _router(cwd: Path | None) -> Router:
@@ -66,14 +71,10 @@ def _router(cwd: Path | None) -> Router:
     return open_router(cwd)
 
 
-def _say_what_failed(router: Router) -> None:
-    """Name every plugin that failed, on standard error: the packet is the same whatever failed."""
-    hooks = router.runtime.hooks
-    for failure in hooks.failures if hooks is not None else ():
-        message(
-            f"warning: a plugin of {failure.distribution} failed ({failure.hook}): {failure.message}. "
-            f"To keep it out: qiongli plugins block {failure.distribution}"
-        )
+def _recorder(router: Router) -> Recorder:
+    from qiongli.refinement import recorder_for
+
+    return recorder_for(router.runtime.catalogue)
 
 
 def _tasks(inputs: list[str], texts: list[str], files: list[Path]) -> list[dict[str, Any] | str]:

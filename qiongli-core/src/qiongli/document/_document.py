@@ -66,7 +66,6 @@ class Document(Value):
     fields: tuple[DocumentField, ...]
     fingerprint: str
     size: int
-    truncated: bool = False
     task_id: str = ""
 
     @property
@@ -92,7 +91,7 @@ def read_document(task_packet: Mapping[str, object] | str, *, limit: int = DEFAU
             ) from None
     if size > limit:
         raise InputError(
-            f"the task has {size} bytes",
+            f"the task has {size} bytes, more than the limit of {limit}",
             code="input_too_large",
             expected=f"at most {limit}",
             hint="Give the abstract only",

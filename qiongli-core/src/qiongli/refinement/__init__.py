@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from qiongli.clarification import ask, check_answer
-from qiongli.document import DEFAULT_LIMIT, read_document
+from qiongli.diagnostics import observe
+from qiongli.document import read_document
 from qiongli.errors import InputError
 from qiongli.limits import Limits
 from qiongli.prompting import prompt_state
@@ -31,7 +32,7 @@ from qiongli.refinement._assembly import (
     route_candidates,
 )
 from qiongli.refinement._counterfactuals import what_would_change
-from qiongli.refinement._diagnosis import diagnose
+from qiongli.refinement._diagnosis import diagnose, recorded, recorder_for, report
 from qiongli.refinement._planning import plan_for
 from qiongli.refinement._session import advice
 from qiongli.refinement._wording import summary_of
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from qiongli.session import SessionState
     from qiongli.signals import SignalIndex
 
-__all__ = ["RefinementRuntime", "infer_subject_refinement"]
+__all__ = ["RefinementRuntime", "infer_subject_refinement", "recorder_for"]
 
 
 class RefinementRuntime(Protocol):
@@ -88,22 +89,25 @@ def infer_subject_refinement(
     runtime: RefinementRuntime,
     answers: Mapping[str, str] | None = None,
     budget: int | None = None,
+    recorder: object = None,
 ) -> RefinementPacket:
     """Answer for one task; see `qiongli.runtime.infer_subject_refinement` for the public door."""
     limits = runtime.limits.strict() if manifest_state.strictness == "strict" else runtime.limits
     for fact_id, subject in (answers or {}).items():
         check_answer(fact_id, subject)
     try:
-        document = read_document(task_packet)
+        document = read_document(task_packet, limit=limits.input_size)
     except InputError as error:
         if error.code not in ("input_too_large", "undecodable"):
             raise
-        return _refused(refuse(error.code, error.message, error.hint), manifest_state)
-    facts = RequestFacts(document.size, DEFAULT_LIMIT, decodable=True, inside_project=True, authorised=True)
+        return _refused(refuse(error.code, error.message, error.hint), manifest_state, recorder=recorder)
+    facts = RequestFacts(document.size, limits.input_size, decodable=True, inside_project=True, authorised=True)
     vetoes = runtime.hooks.request_vetoes(document) if runtime.hooks is not None else ()
     refusal = precheck(facts, vetoes)
     if refusal is not None:
-        return _refused(refusal, manifest_state, document.fingerprint)
+        return _refused(refusal, manifest_state, document.fingerprint, recorder=recorder)
+    observe(recorder, "precheck", outcome="pass")
+    observe(recorder, "document", size=document.size, count=len(document.fields))
 
     found = runtime.index.detect(document)
     if runtime.hooks is not None:
@@ -127,15 +131,17 @@ def infer_subject_refinement(
         has_text=document.has_text,
         answers=answers,
         limits=limits,
+        recorder=recorder,
     )
     plan, loaded, plan_warnings = plan_for(routing, manifest_state, runtime.catalogue, budget, limits)
     prompt, promotion = False, None
     if routing.decision == "suggest_subject":
         prompt, promotion = prompt_state(memory, routing.primary, document.fingerprint)
+    clarification = ask(routing, asked=advised.asked, answered=tuple(answers or ()), limits=limits)
+    if recorder is not None:
+        report(recorder, routing, found, clarification, plan)
     settled = routing.decision in ("confirm_subject", "lock_subject")
     warnings = project_warnings(runtime.catalogue, routing.primary, directives) if settled else ()
-    if document.truncated:
-        warnings = (*warnings, "the input was cut at its limit; what lies beyond was not read")
     return RefinementPacket(
         decision=routing.decision,
         mode="suggested" if routing.decision == "suggest_subject" else manifest_state.subject_mode,
@@ -165,7 +171,7 @@ def infer_subject_refinement(
         persistence=_PERSISTENCE[routing.decision],
         prompt=prompt,
         promotion_recommendation=promotion,
-        clarification=ask(routing, asked=advised.asked, answered=tuple(answers or ()), limits=limits),
+        clarification=clarification,
         confidence=Ppm(routing.confidence),
         score_breakdown=_breakdowns(routing),
         signals=found,
@@ -181,7 +187,7 @@ def infer_subject_refinement(
             user_action=bool(answers) or bool(directives.excluded or directives.kept),
         ),
         what_would_change=what_would_change(routing, limits),
-        diagnostics=diagnose(routing),
+        diagnostics=diagnose(routing) | recorded(recorder),
         fingerprint=document.fingerprint,
     )
 
@@ -195,9 +201,11 @@ def _breakdowns(routing: Routing) -> tuple[ScoreBreakdown, ...]:
     return tuple([item.breakdown for item in scored])
 
 
-def _refused(refusal: Refusal, manifest_state: ManifestState, fingerprint: str = "") -> RefinementPacket:
+def _refused(
+    refusal: Refusal, manifest_state: ManifestState, fingerprint: str = "", *, recorder: object = None
+) -> RefinementPacket:
     """A packet without a route; it still carries the project's state."""
-    routing = decide((), refusal=refusal)
+    routing = decide((), refusal=refusal, recorder=recorder)
     return RefinementPacket(
         decision=routing.decision,
         mode=manifest_state.subject_mode,
@@ -207,5 +215,6 @@ def _refused(refusal: Refusal, manifest_state: ManifestState, fingerprint: str =
         summary=f"refused: {refusal.message}",
         resource_activation_plan=ResourceActivationPlan(levels=()),
         evidence_sources=EvidenceSources(manifest_state=manifest_state != ManifestState()),
+        diagnostics=recorded(recorder),
         fingerprint=fingerprint,
     )

@@ -5,9 +5,28 @@ Failures of hooks are not among them: they belong to the process, and the same t
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from qiongli.diagnostics import Recorder, observe
+from qiongli.records.evidence import Evidence
+from qiongli.records.packet import Clarification
+from qiongli.records.resources import ResourceActivationPlan
 from qiongli.routing import Routing
+
+if TYPE_CHECKING:
+    from qiongli.plugins import Catalogue
+
+
+def recorder_for(catalogue: Catalogue) -> Recorder:
+    """A recorder of one run that may name the subjects, lenses and resources of a catalogue, and nothing else."""
+    named: set[str] = set()
+    for subject in catalogue.subjects:
+        slug = subject.contract.subject
+        named.add(slug)
+        named.update(f"{slug}/{lens.slug}" for lens in subject.contract.method_lenses)
+    return Recorder(named)
 
 
 def diagnose(routing: Routing) -> dict[str, Any]:
@@ -22,3 +41,31 @@ def diagnose(routing: Routing) -> dict[str, Any]:
     if routing.replaced:
         diagnostics["replaced_by_composite"] = [standing.subject for standing in routing.replaced]
     return diagnostics
+
+
+def report(
+    recorder: object,
+    routing: Routing,
+    found: Sequence[Evidence],
+    clarification: Clarification | None,
+    plan: ResourceActivationPlan,
+) -> None:
+    """Tell a recorder what the decision itself does not: evidence by subject and polarity, lenses, question, plan."""
+    counts = Counter((item.subject, item.dimension, item.polarity) for item in found)
+    for subject, dimension, polarity in sorted(counts):
+        count = counts[subject, dimension, polarity]
+        observe(recorder, "evidence", subject=subject, dimension=dimension, polarity=polarity, count=count)
+    for lens in routing.lenses:
+        outcome = "pass" if lens.lent else "fail"
+        observe(recorder, "lens", lens=f"{lens.subject}/{lens.lens}", score=lens.scored.total, outcome=outcome)
+    if clarification is not None:
+        kind = clarification.id.partition(":")[0]
+        observe(recorder, "clarification", kind=kind, round=clarification.round, count=len(clarification.options))
+    observe(recorder, "resource", count=len(plan.resources))
+
+
+def recorded(recorder: object) -> dict[str, Any]:
+    """What a recorder kept, for the packet; nothing of a recorder that cannot say it."""
+    if not isinstance(recorder, Recorder):
+        return {}
+    return recorder.to_packet()
