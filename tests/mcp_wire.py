@@ -19,7 +19,7 @@ Answer = Literal["accept", "decline", "cancel"]
 ERAS: Final[tuple[Era, ...]] = ("legacy", "modern")
 LEGACY_VERSION: Final = "2025-06-18"
 MODERN_VERSION: Final = "2026-07-28"
-TIMEOUT: Final = 60.0
+TIMEOUT: Final = 30.0
 
 
 class Wire:
