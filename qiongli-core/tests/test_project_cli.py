@@ -122,6 +122,15 @@ def test_a_missing_folder_is_an_error_and_creates_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_an_unset_variable_as_folder_is_an_error(
+    shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shell.root)
+    assert run(["subject", "confirm", "finance", "--cwd", "", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "folder_not_found"
+    assert not list(shell.root.iterdir())
+
+
 def test_a_locked_project_tells_how_to_unlock(shell: Shell) -> None:
     shell.text("subject", "lock", "economics")
     error = shell.text("subject", "confirm", "finance", code=3)
@@ -142,6 +151,10 @@ def test_text_for_people(shell: Shell) -> None:
     assert "warning: accounting is lens_only" in shell.text("subject", "confirm", "accounting")
     assert "nothing to do" in shell.text("subject", "unlock")
     assert "undone: confirm accounting" in shell.text("undo")
+    assert "  strictness: standard -> strict\n" in shell.text("project", "set", "--strictness", "strict")
+    assert "  dismissed: none -> economics\n" in shell.text("subject", "dismiss", "economics")
+    shell.text("subject", "lock", "economics")
+    assert "confidence 0.70; the project is locked" in shell.text("subject", "status")
     proposed = shell.text("subject", "reset", "--propose")
     assert "qiongli apply p-" in proposed
     assert "reset" in shell.text("apply")

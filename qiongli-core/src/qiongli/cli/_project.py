@@ -14,7 +14,19 @@ from qiongli.records.lifecycle import ActionPacket, StatusPacket
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
 
-Cwd = Annotated[Path, typer.Option("--cwd", help="Folder of the project; it must exist.")]
+
+def folder(text: str) -> Path:
+    """The folder that an option names; an empty text, as of an unset variable, is not the folder of the caller."""
+    if not text:
+        raise InputError(
+            "the name of the folder is empty", code="folder_not_found", place="--cwd", hint="Write --cwd DIR"
+        )
+    return Path(text)
+
+
+Cwd = Annotated[
+    Path, typer.Option("--cwd", parser=folder, metavar="<path>", help="Folder of the project; it must exist.")
+]
 FindProject = Annotated[bool, typer.Option("--find-project", help="Search the folders above --cwd, too.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change; write nothing.")]
 Propose = Annotated[bool, typer.Option("--propose", help="Keep the action as a proposal for `qiongli apply`.")]
@@ -57,7 +69,8 @@ def status_text(packet: StatusPacket) -> str:
         if names:
             lines.append(f"{label}: {', '.join(names)}")
     for suggestion in packet.suggestions:
-        promotion = {"recommend_confirmation": "; you may confirm it", "suppressed": "; dismissed", "none": ""}
+        advice = "; the project is locked" if packet.locked else "; you may confirm it"
+        promotion = {"recommend_confirmation": advice, "suppressed": "; dismissed", "none": ""}
         lines.append(
             f"suggested: {suggestion.subject}, {suggestion.suggestion_count} "
             f"{'task' if suggestion.suggestion_count == 1 else 'tasks'}, last with confidence "
@@ -77,6 +90,9 @@ def action_text(packet: ActionPacket) -> str:
     lines = [f"{what}: {_STATUS_LINES[packet.status]}"]
     before, after = _summary(packet.before), _summary(packet.after)
     lines.append(f"  {before} -> {after}" if before != after else f"  {after}")
+    for label, old, new in zip(_SETTINGS, _settings(packet.before), _settings(packet.after), strict=True):
+        if old != new:
+            lines.append(f"  {label}: {old or 'none'} -> {new or 'none'}")
     if packet.proposal is not None:
         lines.append(f"  to apply it run: qiongli apply {packet.proposal} --cwd .")
     elif packet.status in ("dry_run", "proposed"):
@@ -84,6 +100,15 @@ def action_text(packet: ActionPacket) -> str:
     warnings = dict.fromkeys((*packet.warnings, *packet.after.warnings))
     lines += [f"warning: {warning}" for warning in warnings]
     return "\n".join(lines)
+
+
+_SETTINGS: Final = ("strictness", "neighbours", "lenses", "venue profiles", "dismissed")
+
+
+def _settings(packet: StatusPacket) -> tuple[str, ...]:
+    """What an action may change beside the subject, in the order of `_SETTINGS`."""
+    lists = (packet.secondary_subjects, packet.method_lenses, packet.venue_profiles, packet.dismissed_subjects)
+    return (packet.strictness, *map(", ".join, lists))
 
 
 def _summary(packet: StatusPacket) -> str:

@@ -18,6 +18,7 @@ in place of those that they will replace, so that they see the new state and nev
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -98,7 +99,9 @@ class Transaction:
     def _stage(self, data: bytes, target: str) -> str:
         name = self._name()
         try:
-            mode: int | None = stat.S_IMODE(os.stat(self.project.path(target)).st_mode)
+            found = os.stat(self.project.path(target)).st_mode
+            # What is put aside may be a folder; its permissions are no model for a file.
+            mode = stat.S_IMODE(found) if stat.S_ISREG(found) else None
         except OSError:
             mode = None
         self._write_synced(self._staging / name, data, mode)
@@ -118,9 +121,12 @@ class Transaction:
         """Make all changes; when this returns, they have happened and are on the disk."""
         if not self._steps:
             return
-        for folder in sorted({os.path.dirname(step.aside or step.target) for step in self._steps} - {""}):
+        folders = sorted({os.path.dirname(step.aside or step.target) for step in self._steps})
+        for folder in folders:
             make_folders(self.project, folder, self.operations)
         if len(self._steps) > 1:
+            # Once it is announced, a change that the system refuses half way would stay half done until it allows it.
+            _require_writable(self.project, folders)
             moved = {step.target for step in self._steps if step.kind == "move"}
             steps = [
                 step if step.target in moved else attrs.evolve(step, before=_content(self.project, step.target))
@@ -131,7 +137,21 @@ class Transaction:
             self.operations.sync_folder(self._staging)
             self.operations.rename(self._staging / name, self.project.path(INTENT))
             self.operations.sync_folder(self._staging)
-        _finish(self.project, self.operations, self._steps)
+        done: list[Step] = []
+        try:
+            _finish(self.project, self.operations, self._steps, done)
+        except OSError:
+            if len(self._steps) > 1 and not done:
+                self.operations.remove(self.project.path(INTENT))
+                self.operations.sync_folder(self._staging)
+            raise
+
+
+def _require_writable(project: Project, folders: list[str]) -> None:
+    for folder in folders:
+        path = project.contained(folder or ".")
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
 
 
 def make_folders(project: Project, name: str, operations: FileOperations) -> None:
@@ -150,8 +170,10 @@ def make_folders(project: Project, name: str, operations: FileOperations) -> Non
             operations.sync_folder(project.path(parent) if parent else folder)
 
 
-def _finish(project: Project, operations: FileOperations, steps: list[Step]) -> None:
+def _finish(project: Project, operations: FileOperations, steps: list[Step], done: list[Step] | None = None) -> None:
     """Do every step that was not done yet; doing this again after a crash changes nothing more.
+
+    Steps that are finished are added to `done`, even if a later one fails.
 
     A step needs no record of its own: a staged file that is gone was moved, an aside name that is there was moved to.
     """
@@ -167,6 +189,8 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step]) -> 
                 operations.rename(target, aside)
         else:
             operations.remove(target)
+        if done is not None:
+            done.append(step)
     for folder in sorted({os.path.dirname(step.target) for step in steps}):
         operations.sync_folder(project.path(folder) if folder else project.state)
     if len(steps) > 1:
@@ -280,17 +304,19 @@ def free_name(project: Project, name: str) -> str:
 
 def refused(project: Project, error: OSError) -> EnvironmentBrokenError:
     """The error for a change that the operating system refused: nothing of it was made, or it is finished later."""
-    import errno
-
     name = ""
     if error.filename is not None:
         name = os.path.relpath(os.fspath(error.filename), project.root).replace(os.sep, "/")
+    in_the_way = "Move it away, or run: qiongli subject reset --cwd . (it keeps it under another name)"
     code, hint = {
         errno.ENOSPC: ("disk_full", "Free some space and run the command again"),
         errno.EDQUOT: ("disk_full", "Free some space and run the command again"),
         errno.EROFS: ("read_only", "Edit the manifest where the folder can be written, or see --dry-run"),
         errno.EACCES: ("permission_denied", "Check the owner and the permissions of .qiongli, or see --dry-run"),
         errno.EPERM: ("permission_denied", "Check the owner and the permissions of .qiongli, or see --dry-run"),
+        errno.EEXIST: ("write_failed", in_the_way),
+        errno.EISDIR: ("write_failed", in_the_way),
+        errno.ENOTDIR: ("write_failed", in_the_way),
     }.get(error.errno or 0, ("write_failed", "Run the command again; a change that had begun is finished then"))
     return EnvironmentBrokenError(
         f"the project's state cannot be written: {error.strerror or error}", code=code, place=name, hint=hint

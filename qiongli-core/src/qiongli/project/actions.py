@@ -104,8 +104,14 @@ def carry_out(
     planned = planner(before)
     if dry_run or propose or not planned.writes:
         return _without_writing(store, before, planned, catalogue, dry_run=dry_run, propose=propose)
+    if planned.obstacles:
+        from qiongli.project._obstacles import clear_way
+
+        clear_way(store, planned.obstacles)
+    told = _kept_as(store, planned)
     with store.writing(if_revision=if_revision, if_digest=if_digest, seen=before) as change:
         planned = planner(change.snapshot)
+        planned = attrs.evolve(planned, warnings=(*told, *planned.warnings))
         prepared = prepare(store, change.snapshot, planned, catalogue)
         for name, stem in prepared.aside:
             from qiongli.project._transaction import free_name
@@ -119,7 +125,21 @@ def carry_out(
         if extra is not None:
             extra(change)
         change.transaction.commit()
+        prepared = attrs.evolve(prepared, changed=prepared.changed or bool(told))
         return packet(change.snapshot, prepared, catalogue, "applied")
+
+
+def _kept_as(store: Store, planned: Plan) -> tuple[str, ...]:
+    """A warning for each obstacle that is put aside."""
+    if not planned.obstacles:
+        return ()
+    from qiongli.project._obstacles import aside_stem
+
+    return tuple(_kept(store, name, aside_stem(store, name)) for name in planned.obstacles)
+
+
+def _kept(store: Store, name: str, stem: str) -> str:
+    return f"{store.project.shown(name)} could not be used and is kept as {stem}"
 
 
 def _without_writing(
@@ -127,6 +147,7 @@ def _without_writing(
 ) -> ActionPacket:
     if not planned.writes:
         return packet(before, Prepared(planned, before, (), (), changed=False), catalogue, "unchanged")
+    planned = attrs.evolve(planned, warnings=(*_kept_as(store, planned), *planned.warnings))
     prepared = prepare(store, before, planned, catalogue)
     if dry_run or not propose:
         return packet(before, prepared, catalogue, "dry_run")
@@ -215,7 +236,7 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         or guidance != before.guidance
         or (planned.dismissed is not None and planned.dismissed != before.memory.dismissed)
         or (planned.suggestions is not None and planned.suggestions != before.memory.suggestions)
-        or bool(aside)
+        or bool(aside or planned.obstacles)
     )
     event = LifecycleEvent(
         event=request.action,
@@ -239,7 +260,7 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
     kind = {error.code for error in (before.manifest.error, before.memory.error) if error is not None}
     suffix = "newer" if kind == {"newer_schema"} else "corrupt"
     stamped = tuple((name, f"{name}.{suffix}-{store.stamp()}") for name in aside)
-    warnings = tuple(f"{before.project.shown(name)} could not be used and is kept as {stem}" for name, stem in stamped)
+    warnings = tuple(_kept(store, name, stem) for name, stem in stamped)
     planned = attrs.evolve(planned, warnings=(*planned.warnings, *warnings))
     return Prepared(planned, after, tuple(files), stamped, changed)
 

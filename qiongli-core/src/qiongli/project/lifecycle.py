@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from qiongli.errors import InputError, StateRefusedError
-from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY
+from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, STATE_FOLDER
 from qiongli.project.store import Snapshot
 from qiongli.project.subjects import require_known, require_usable
 from qiongli.records.project import ACTIONS, Dismissal, ManifestState, SuggestionMemory
@@ -61,6 +61,8 @@ class Plan:
     suggestions: dict[str, SuggestionMemory] | None = None
     #: Files that are malformed and are kept under another name.
     aside: tuple[str, ...] = ()
+    #: What stands where folders of the state belong, and is kept under another name.
+    obstacles: tuple[str, ...] = ()
     restore: Restore | None = None
     warnings: tuple[str, ...] = ()
     #: Whether anything at all is written; False says why in `warnings`.
@@ -133,7 +135,7 @@ def require_unlocked(state: ManifestState, what: str, except_for: str = "") -> N
         raise StateRefusedError(
             f"the project is locked to {state.active_subject}, so {what} is refused",
             code="project_locked",
-            place=f"{MANIFEST}: subject_mode",
+            place=f"{STATE_FOLDER}/{MANIFEST}: subject_mode",
             hint="Run first: qiongli subject unlock --cwd .",
         )
 
@@ -178,9 +180,11 @@ def _plan_unlock(snapshot: Snapshot, request: Request) -> Plan:
 
 def _plan_reset(snapshot: Snapshot, request: Request) -> Plan:
     """Back to the adaptive core from any state; what cannot be used is kept under another name."""
+    from qiongli.project._obstacles import find_obstacles, is_below
     from qiongli.project.guidance import parse_guidance
 
-    aside = [name for name, _ in snapshot.refusals]
+    obstacles = find_obstacles(snapshot.project)
+    aside = [name for name, _ in snapshot.refusals if not is_below(name, obstacles)]
     if snapshot.manifest.error is not None:
         aside.append(MANIFEST)
     if snapshot.memory.error is not None and MEMORY not in aside:
@@ -197,4 +201,5 @@ def _plan_reset(snapshot: Snapshot, request: Request) -> Plan:
         dismissed={},
         suggestions={},
         aside=tuple(aside),
+        obstacles=obstacles,
     )

@@ -68,7 +68,8 @@ def malformed(message: str, *, line: int = 0, field: str = "", expected: str = "
         code=code or "manifest_malformed",
         place=f"{place}: {field}" if field else place,
         expected=expected,
-        hint="Mend the file, or run: qiongli subject reset --cwd . (it keeps a copy)",
+        hint=f"{'Update Qiongli' if code == 'newer_schema' else 'Mend the file'}, or run: "
+        "qiongli subject reset --cwd . (it keeps a copy)",
     )
 
 

@@ -150,7 +150,7 @@ def _parse_json(data: bytes) -> Mapping[str, Any]:
     except UnicodeDecodeError:
         raise _corrupt("the file is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _corrupt(f"the file is no JSON: {error.msg} in line {error.lineno}") from None
+        raise _corrupt(f"the file is no JSON: {error.msg.removesuffix(' at')} in line {error.lineno}") from None
     except (ValueError, RecursionError) as error:
         raise _corrupt(f"the file is no JSON: {str(error)[:100]}") from None
     if not isinstance(content, dict):

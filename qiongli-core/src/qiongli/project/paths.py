@@ -43,7 +43,7 @@ class Project(NamedTuple):
 
     def shown(self, name: str) -> str:
         """A file of the state as messages show it: relative to the project, with forward slashes."""
-        return f"{STATE_FOLDER}/{name}"
+        return STATE_FOLDER if name == "." else f"{STATE_FOLDER}/{name}"
 
     @property
     def exists(self) -> bool:
@@ -136,6 +136,9 @@ def open_project(cwd: Path | str, *, find_project: bool = False) -> Project:
     """
     given = os.fspath(cwd)
     try:
+        if not given:
+            # An unset variable of somebody's script rather than the folder where it runs.
+            raise ValueError
         root = Path(given).resolve(strict=True)
         is_folder = root.is_dir()
     except (FileNotFoundError, NotADirectoryError, ValueError):

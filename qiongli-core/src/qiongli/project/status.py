@@ -121,7 +121,9 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None, *, guidance: str |
         venue_profiles=state.venue_profiles,
         method_lenses=state.method_lenses,
         strictness=state.strictness,
-        suggestions=tuple(_suggestion(subject, entry, known) for subject, entry in sorted(memory.suggestions.items())),
+        suggestions=tuple(
+            _suggestion(subject, entry, known, state) for subject, entry in sorted(memory.suggestions.items())
+        ),
         dismissed_subjects=tuple(sorted(memory.dismissed)),
         locked=state.subject_mode == "locked" and state.active_subject != AUTO,
         latest_refinement=memory.latest,
@@ -132,11 +134,14 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None, *, guidance: str |
     )
 
 
-def _suggestion(subject: str, entry: SuggestionMemory, memory: EvidenceMemory) -> SuggestionStatus:
+def _suggestion(
+    subject: str, entry: SuggestionMemory, memory: EvidenceMemory, state: ManifestState
+) -> SuggestionStatus:
+    in_force = state.subject_mode != "auto" and state.active_subject == subject
     return SuggestionStatus(
         subject=subject,
         suggestion_count=entry.suggestion_count,
         last_confidence=entry.last_confidence,
         last_decision=entry.last_decision,
-        promotion_status=promotion_status(memory, subject),
+        promotion_status="none" if in_force else promotion_status(memory, subject),
     )

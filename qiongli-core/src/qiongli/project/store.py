@@ -99,13 +99,15 @@ class Store(NamedTuple):
         before and after reading, what was read is one state. Raises `EnvironmentBrokenError` for unreadable files.
         """
         for attempt in range(_ATTEMPTS):
-            intent = self.project.read(INTENT, INTENT_LIMIT)
+            refused: tuple[tuple[str, QiongliError], ...] = ()
+            try:
+                intent = self.project.read(INTENT, INTENT_LIMIT)
+            except (StateRefusedError, StateCorruptError) as error:
+                intent, refused = None, ((INTENT, error),)
             snapshot = self._read_files(intent)
             # No two intents are alike, so the same one before and after is one unfinished change.
-            if self.project.read(INTENT, INTENT_LIMIT) == intent and (
-                intent is not None or self._is_same(snapshot.memory)
-            ):
-                return snapshot
+            if self._raw(INTENT, INTENT_LIMIT) == intent and (intent is not None or self._is_same(snapshot.memory)):
+                return snapshot._replace(refusals=(*refused, *snapshot.refusals))
             time.sleep(_PAUSE * min(attempt, 10))
         # Writers without a pause; every file is whole in itself.
         return snapshot._replace(warnings=(*snapshot.warnings, "the project is being written to all the time"))
