@@ -217,8 +217,8 @@ SCORER = (
     Mutant(
         "a subject declares its own prior",
         "scoring.py",
-        '{"subject": limits.subject_prior, "lens": limits.lens_prior}.get(route.kind, SCALE)',
-        "SCALE",
+        "ceiling = limits.subject_prior if",
+        "ceiling = SCALE if",
     ),
     Mutant(
         "negated evidence counts",

@@ -8,7 +8,6 @@ All arithmetic is on integers, in millionths of one score; see `docs/reference/s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Final
 
 import attrs
@@ -57,37 +56,22 @@ class Route(Value):
     single_dimension: bool = False
 
 
-@attrs.frozen(repr=False, slots=False)  # with a dictionary, so that what is worked out once is kept
+@attrs.frozen(repr=False)
 class ScoredRoute(Value):
     """A route with its score; `cost` is what was charged, in millionths."""
 
     route: Route
     breakdown: ScoreBreakdown
     cost: int
+    #: The dimensions that hold evidence of some weight, in the fixed order of dimensions.
+    dimensions: tuple[str, ...] = ()
+    #: The ids of the evidence that counted, by code point.
+    signal_ids: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
         """The score, in millionths."""
         return self.breakdown.total
-
-    @cached_property
-    def dimensions(self) -> tuple[str, ...]:
-        """The dimensions that hold evidence of some weight, in the fixed order of dimensions."""
-        names = {
-            entry.name
-            for entry in self.breakdown.entries
-            if entry.kind == "dimension" and any(share.weight > 0 for share in entry.shares)
-        }
-        return tuple(name for name in DIMENSIONS if name in names)
-
-    @cached_property
-    def signal_ids(self) -> tuple[str, ...]:
-        """The ids of the evidence that counted, by code point."""
-        return tuple(
-            sorted(
-                [share.id for entry in self.breakdown.entries if entry.kind == "dimension" for share in entry.shares]
-            )
-        )
 
 
 def counts_for_subject(evidence: Evidence) -> bool:
@@ -313,7 +297,9 @@ def compose(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoreBreakdown:
     boosts, rejected = _boosts(route.boosts, limits)
 
     # Subject and lens routes cannot declare a prior above their own: inequalities (a) and (f) rest on it.
-    ceiling = {"subject": limits.subject_prior, "lens": limits.lens_prior}.get(route.kind, SCALE)
+    ceiling = SCALE
+    if route.kind != "resource":
+        ceiling = limits.subject_prior if route.kind == "subject" else limits.lens_prior
     prior = bounded(route.prior, ceiling)
     if prior is None:
         rejected += route.prior is not None
@@ -362,4 +348,13 @@ def compose(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoreBreakdown:
 def score(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoredRoute:
     """Compose the route and note what it was charged, which breaks ties."""
     cost = charged_cost(route.cost, route.risk, limits) if route.kind == "resource" else 0
-    return ScoredRoute(route, compose(route, limits), cost)
+    breakdown = compose(route, limits)
+    held = [entry for entry in breakdown.entries if entry.kind == "dimension"]
+    weighty = {entry.name for entry in held for share in entry.shares if share.weight > 0}
+    return ScoredRoute(
+        route,
+        breakdown,
+        cost,
+        tuple([name for name in DIMENSIONS if name in weighty]),
+        tuple(sorted([share.id for entry in held for share in entry.shares])),
+    )

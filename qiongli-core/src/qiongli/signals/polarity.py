@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from qiongli.document import Tokens, is_ideograph
@@ -84,6 +84,9 @@ _END_OF_REACH: Final = LazyPattern(
     r"|\band (?:we|this|it|they|i)\b"
     r"|但|而是|不过|然而"
 )
+#: How many tokens before and after a word that can be part of a negation the rest of it may stand.
+_BEFORE_TRIGGER: Final = 2
+_AFTER_TRIGGER: Final = 7
 #: How many tokens a negation may stand before what it denies.
 _REACH: Final = 30
 
@@ -127,8 +130,8 @@ class Clauses:
         self._tokens = tokens
         #: The places of words that can be part of a negation.
         self._triggers = [] if _TRIGGERS.isdisjoint(tokens.words) else _places_of(tokens.words, _TRIGGERS)
-        #: One past the last token of each negation, in order.
-        self._opened = _negations(tokens, self._triggers)
+        #: One past the last token of each negation, by the word that made it looked for.
+        self._opened: dict[int, tuple[int, ...]] = {}
         #: What follows each negation of which a match stood in reach.
         self._following: dict[int, ClauseText] = {}
         #: What was found of matches before: several subjects often have one.
@@ -145,8 +148,8 @@ class Clauses:
         return known
 
     def _denies(self, first: int, last: int) -> bool:
-        place = bisect_right(self._opened, first) - 1
-        if place >= 0 and first - self._opened[place] <= _REACH and self._reaches(self._opened[place], first):
+        opened = self._opened_before(first)
+        if opened is not None and self._reaches(opened, first):
             return True
         if self._triggered(first - 3, first):
             before = clause_text(self._tokens, first - 4, first + 1)
@@ -156,6 +159,20 @@ class Clauses:
             return False
         after = clause_text(self._tokens, last - 1, last + _LOOK_AHEAD)
         return _DENIED_AFTER.match(after.text[len(self._tokens.words[last - 1]) :]) is not None
+
+    def _opened_before(self, first: int) -> int | None:
+        """Where the last negation that may reach a token opened; only words near the token are looked at."""
+        low = bisect_left(self._triggers, first - _REACH - _AFTER_TRIGGER)
+        high = bisect_right(self._triggers, first + _BEFORE_TRIGGER)
+        ends = [end for trigger in self._triggers[low:high] for end in self._ends(trigger) if end <= first]
+        last = max(ends, default=None)
+        return last if last is not None and first - last <= _REACH else None
+
+    def _ends(self, trigger: int) -> tuple[int, ...]:
+        ends = self._opened.get(trigger)
+        if ends is None:
+            ends = self._opened[trigger] = _negations(self._tokens, trigger)
+        return ends
 
     def _reaches(self, opened: int, first: int) -> bool:
         """Whether nothing between the end of a negation and a token ends its reach."""
@@ -203,16 +220,14 @@ def _places_of(words: Sequence[str], wanted: frozenset[str]) -> list[int]:
     return [place for place, word in enumerate(words) if word in wanted]
 
 
-def _negations(tokens: Tokens, triggers: Iterable[int]) -> list[int]:
-    """Where the reach of each negation begins; only the surroundings of words that can be part of one are looked at."""
-    found: set[int] = set()
-    for index in triggers:
-        around = clause_text(tokens, index - 2, index + 5 if tokens.text.isascii() else index + 7)
-        # Without the exceptions there is no more to find than with them.
-        if _NEGATION.search(around.text):
-            for match in _NEGATION.finditer(_without_exceptions(around.text)):
-                found.add(around.token_at(match.end()))
-    return sorted(found)
+def _negations(tokens: Tokens, trigger: int) -> tuple[int, ...]:
+    """Where the reach of each negation begins that stands around a word which can be part of one."""
+    after = 5 if tokens.text.isascii() else _AFTER_TRIGGER
+    around = clause_text(tokens, trigger - _BEFORE_TRIGGER, trigger + after)
+    # Without the exceptions there is no more to find than with them.
+    if not _NEGATION.search(around.text):
+        return ()
+    return tuple(around.token_at(match.end()) for match in _NEGATION.finditer(_without_exceptions(around.text)))
 
 
 def quotations(tokens: Tokens) -> Intervals[int]:
