@@ -140,3 +140,17 @@ def test_tools_of_the_evolution_profile_are_offered_there_only(fake_distribution
     evolution = names("evolution")
     assert "evolve" in evolution
     assert "qiongli_route" in evolution
+
+
+def test_a_hook_that_fails_while_a_task_is_routed_is_named_once(
+    fake_distributions: FakeDistributions, caplog: pytest.LogCaptureFixture, call: Any
+) -> None:
+    code = HEAD + "@hookimpl\ndef qiongli_detect(document):\n    raise ValueError('of the text')\n"
+    install(fake_distributions, "fake-many", code)
+    for _ in range(2):
+        assert not call("qiongli_route", {"text": "an event study"}).is_error
+    said = [record.getMessage() for record in caplog.records if "qiongli_detect" in record.getMessage()]
+    assert len(said) == 1
+    assert "fake-many" in said[0]
+    # What a plugin says may hold the task's text.
+    assert "of the text" not in said[0]

@@ -13,7 +13,7 @@ from mcp_types import ToolAnnotations
 
 from qiongli.plugins._isolation import run_isolated
 from qiongli_mcp.registration import add_tool
-from qiongli_mcp.runtime_access import hooks_at_start
+from qiongli_mcp.runtime_access import HOLDER, hooks_at_start
 
 if TYPE_CHECKING:
     from qiongli.hookspecs import ToolSpec
@@ -39,8 +39,7 @@ def add_plugin_tools(server: MCPServer, profile: str) -> None:
     if hooks is None:
         return
     specs = hooks.mcp_tools()
-    for failure in hooks.failures:
-        logger.warning("%s: %s: %s", failure.distribution, failure.hook, failure.message)
+    HOLDER.say_hook_failures()
     wanted = [spec for spec in specs if spec.profile in ("default", profile)]
     own = {tool.name for tool in server._tool_manager.list_tools()}
     names = [spec.name for spec in wanted]

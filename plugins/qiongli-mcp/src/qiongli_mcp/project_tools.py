@@ -7,7 +7,7 @@ second call applies. What the router thinks plays no part in that.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio.from_thread
 from mcp.server.mcpserver import Context, Elicit, ElicitationResult, Resolve
@@ -16,11 +16,13 @@ from pydantic import Field
 
 from qiongli.errors import QiongliError, StateRefusedError
 from qiongli.records._units import SCALE, SCHEMA_VERSION, to_packet
-from qiongli.records.lifecycle import ActionPacket
 from qiongli_mcp.confirmation import PLANS, Ask, NotAsked, can_ask, consent, read_only
 from qiongli_mcp.edge import folder
 from qiongli_mcp.routing_tools import Detail
 from qiongli_mcp.runtime_access import current_catalogue, router_for
+
+if TYPE_CHECKING:
+    from qiongli.records.lifecycle import ActionPacket
 
 Action = Literal["confirm", "dismiss", "reset", "lock", "unlock"]
 Cwd = Annotated[str, Field(max_length=4096, description="Folder of the project, as a full path.")]

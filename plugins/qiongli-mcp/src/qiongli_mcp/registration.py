@@ -19,6 +19,7 @@ from qiongli.errors import QiongliError
 from qiongli_mcp.edge import tool_error, unexpected_error
 from qiongli_mcp.output_schemas import output_schema
 from qiongli_mcp.replies import reply
+from qiongli_mcp.runtime_access import HOLDER
 
 logger: Final = logging.getLogger(__name__)
 
@@ -90,6 +91,8 @@ def _edged(function: Callable[..., Any], *, reads: bool) -> Callable[..., Any]:
         except Exception:
             logger.exception("%s failed", function.__name__)
             raise unexpected_error(function.__name__) from None
+        finally:
+            HOLDER.say_hook_failures()
         return reply(packet, full=arguments.get("detail") == "full", projects=_projects(arguments))
 
     # What a plugin's function says that it returns is no matter: the schema is given beside it.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from qiongli.plugins import Catalogue, HookCaller
+    from qiongli.plugins import Catalogue, HookCaller, HookFailure
     from qiongli.runtime import Router, Runtime
 
 logger: Final = logging.getLogger(__name__)
@@ -24,6 +24,8 @@ class RuntimeHolder:
         self._lock = threading.Lock()
         self._runtime: Runtime | None = None
         self._verification: threading.Thread | None = None
+        #: The hook failures that were said already.
+        self._said: set[HookFailure] = set()
 
     def get(self) -> Runtime:
         """The runtime as it stands now."""
@@ -48,6 +50,14 @@ class RuntimeHolder:
         except Exception:
             logger.exception("the installed subjects cannot be found")
 
+    def say_hook_failures(self) -> None:
+        """Say on standard error, once each, what plugins did wrong so far; they cost nobody an answer."""
+        hooks = None if self._runtime is None else self._runtime.hooks
+        for failure in () if hooks is None else tuple(hooks.failures):
+            if failure not in self._said:
+                self._said.add(failure)
+                logger.warning("the plugin %s failed in %s: %s", failure.distribution, failure.hook, failure.message)
+
     def wait(self, seconds: float | None = None) -> None:
         """Wait until nothing is left to verify."""
         if self._verification is not None:
@@ -58,6 +68,7 @@ class RuntimeHolder:
         self.wait()
         with self._lock:
             self._runtime = self._verification = None
+            self._said.clear()
 
     def _verify(self) -> None:
         try:

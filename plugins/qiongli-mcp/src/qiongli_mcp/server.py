@@ -11,6 +11,7 @@ import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.caching import CacheHint
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import server as mcpserver
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, Resource, Tool
 from pydantic import ValidationError
@@ -93,6 +94,13 @@ class QiongliServer(MCPServer):
             raise unexpected_error(name) from None
 
 
+def _log_plainly() -> None:
+    """One line a message on standard error, and not the SDK's columns: clients keep them in files, and start sooner."""
+    form = "qiongli: %(levelname)s: %(message)s"
+    # The SDK has no setting for it, and importing what it prints with takes longer than all our own modules.
+    vars(mcpserver)["configure_logging"] = lambda level="INFO": logging.basicConfig(level=level, format=form)
+
+
 def served(profile: str) -> QiongliServer:
     """The server of a process of its own, which prepares itself once its client has the list of tools."""
     server = build_server("evolution" if profile == "evolution" else "default")
@@ -102,6 +110,7 @@ def served(profile: str) -> QiongliServer:
 
 def build_server(profile: Profile = "default") -> QiongliServer:
     """The server with all its tools, resources and prompts."""
+    _log_plainly()
     server = QiongliServer(
         "qiongli",
         title="Qiongli",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 import attrs
@@ -18,8 +18,10 @@ from mcp.server.extension import Extension, MethodBinding
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams, Resource
 
-from qiongli.plugins import CatalogueSubject
 from qiongli_mcp.runtime_access import HOLDER, current_catalogue
+
+if TYPE_CHECKING:
+    from qiongli.plugins import CatalogueSubject
 
 SKILL_FILE: Final = "SKILL.md"
 ADDRESS: Final = "skill://{skill}/{+path}"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio.from_thread
 from mcp.server.mcpserver import Context
 from pydantic import Field
 
 from qiongli.errors import UnknownSubjectError
-from qiongli.plugins import CatalogueSubject
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 from qiongli_mcp.edge import folder
 from qiongli_mcp.routing_tools import Detail
 from qiongli_mcp.runtime_access import current_catalogue, router_for
+
+if TYPE_CHECKING:
+    from qiongli.plugins import CatalogueSubject
 
 Kind = Literal["overlay", "skill", "domain_profile", "method_pack", "venue_profile"]
 Slug = Annotated[str, Field(max_length=100, description="Slug of the subject.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import anyio.from_thread
 import attrs
@@ -12,12 +12,14 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from qiongli.records.subjects import Reason
-from qiongli.records.task import TaskRun
 from qiongli.schemas import schema_text
 from qiongli_mcp.confirmation import PLANS, Ask, NotAsked, can_ask, consent, read_only
 from qiongli_mcp.edge import folder
 from qiongli_mcp.routing_tools import Detail, short_packet
 from qiongli_mcp.runtime_access import current_runtime
+
+if TYPE_CHECKING:
+    from qiongli.records.task import TaskRun
 
 #: It can start an agent, which can do anything that the agent may.
 LAUNCHES: Final = ToolAnnotations(
