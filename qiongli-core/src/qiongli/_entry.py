@@ -18,4 +18,7 @@ def main() -> None:
     gc.set_threshold(200_000)
     from qiongli.cli import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    # Python looks once more before it ends; what is left then goes with the process anyway.
+    gc.disable()
+    sys.exit(code)
