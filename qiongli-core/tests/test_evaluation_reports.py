@@ -275,6 +275,39 @@ def test_texts_for_a_terminal_have_bounds_and_commands() -> None:
     assert "hint: fix" in render_gate(gate)
 
 
+def test_a_terminal_lists_uncovered_signals_and_suspicious_cases() -> None:
+    found = {
+        "coverage": {
+            "signals": 3,
+            "covered": 1,
+            "without_positive": ["a.method.x"],
+            "without_near_miss": ["a.method.x", "a.venue.y"],
+        },
+        "quality": {"near_duplicates": [{"name": "two", "of": "one"}], "far_near_misses": ["three"]},
+        "metamorphic": {"tried": {"letter_case": 4, "denied": 3}, "failures": [{}]},
+    }
+    cases = fixtures(1)
+
+    def infer(task_packet: Any, **_: Any) -> RefinementPacket:
+        return RefinementPacket("no_subject")
+
+    text = render_evaluation(build_report(run_fixtures(cases, infer), [Pack("pack", tuple(cases))], details=found))
+    assert "coverage: 1 of 3 signals are in a positive case and in a near miss" in text
+    assert "in no positive case: a.method.x" in text
+    assert "in no near miss: a.venue.y" in text
+    assert "suspicious cases: 2" in text
+    assert "near duplicates: two, one" in text
+    assert "far near misses: three" in text
+    assert "changed texts: 6 of 7 get the right answer" in text
+
+
+def test_what_a_check_that_passes_lists_is_shown_without_its_hint() -> None:
+    check = GateCheck("pack_strength", "pass", "449 of 453", "never mind", ("a.method.x:drop: the signal is dropped",))
+    text = render_gate(GateReport("finance", "eval_ready", True, {}, (), "pass", (check,)))
+    assert "a.method.x:drop" in text
+    assert "never mind" not in text
+
+
 def test_junit_holds_no_character_that_xml_cannot() -> None:
     text = render_junit(report(snippet=HOSTILE, description=HOSTILE))
     ElementTree.fromstring(text)

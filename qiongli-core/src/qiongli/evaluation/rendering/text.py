@@ -46,6 +46,9 @@ def render_evaluation(report: EvaluationReport) -> str:
     mutation = report.details.get("mutation")
     if mutation:
         lines += ["", *_mutation(mutation)]
+    for name, show in (("coverage", _coverage), ("quality", _quality), ("metamorphic", _metamorphic)):
+        if report.details.get(name):
+            lines += show(report.details[name])
     lines += _failures(report.failures)
     return "\n".join(lines)
 
@@ -56,11 +59,35 @@ def _mutation(mutation: Mapping[str, Any]) -> list[str]:
         f"pack strength: {score['successes']} of {score['n']} changed signals are noticed ({score['value']:.3f});"
         f" by fixtures alone {alone['value']:.3f}"
     ]
-    survivors = mutation["survivors"]
-    lines += [f"  survives {row['mutant']}: {row['change']}" for row in survivors[:MOST_FAILURES]]
-    if len(survivors) > MOST_FAILURES:
-        lines.append(f"  and {len(survivors) - MOST_FAILURES} more (see --json)")
-    return lines
+    return lines + _some([f"survives {row['mutant']}: {row['change']}" for row in mutation["survivors"]])
+
+
+def _coverage(coverage: Mapping[str, Any]) -> list[str]:
+    """How many signals stand in cases of both kinds, and which lack one."""
+    line = f"coverage: {coverage['covered']} of {coverage['signals']} signals are in a positive case and in a near miss"
+    lacking = [f"in no positive case: {signal}" for signal in coverage["without_positive"]]
+    return [line, *_some(lacking + [f"in no near miss: {signal}" for signal in coverage["without_near_miss"]])]
+
+
+def _quality(quality: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Every flag with the case that it is about."""
+    flags = [
+        f"{kind.replace('_', ' ')}: {', '.join(row.values()) if isinstance(row, dict) else row}"
+        for kind, rows in quality.items()
+        for row in rows
+    ]
+    return [f"suspicious cases: {len(flags) or 'none'}", *_some(flags)]
+
+
+def _metamorphic(changed: Mapping[str, Any]) -> list[str]:
+    """How many changed texts were tried; those that got a wrong answer are among the failures."""
+    tried = sum(changed["tried"].values())
+    return [f"changed texts: {tried - len(changed['failures'])} of {tried} get the right answer"]
+
+
+def _some(lines: Sequence[str]) -> list[str]:
+    more = [f"  and {len(lines) - MOST_FAILURES} more (see --json)"] if len(lines) > MOST_FAILURES else []
+    return [*(f"  {line}" for line in lines[:MOST_FAILURES]), *more]
 
 
 def _failures(failures: Sequence[EvaluationFailure]) -> list[str]:
@@ -81,12 +108,12 @@ def render_gate(report: GateReport) -> str:
     lines = [f"{report.subject} ({report.activation_status}) is {answer} for {report.gate}: {report.verdict}", ""]
     for check in report.checks:
         lines.append(f"{_MARKS[check.outcome]}  {check.name}: {check.message}")
-        if check.outcome != "pass":
-            lines += [f"        {detail}" for detail in check.details[:10]]
-            if len(check.details) > 10:
-                lines.append(f"        and {len(check.details) - 10} more (see --json)")
-            if check.hint:
-                lines.append(f"        hint: {check.hint}")
+        # A check that passes may list what is worth a look, such as changes that nothing notices.
+        lines += [f"        {detail}" for detail in check.details[:10]]
+        if len(check.details) > 10:
+            lines.append(f"        and {len(check.details) - 10} more (see --json)")
+        if check.outcome != "pass" and check.hint:
+            lines.append(f"        hint: {check.hint}")
     return "\n".join(lines)
 
 
