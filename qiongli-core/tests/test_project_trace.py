@@ -29,7 +29,7 @@ from qiongli.project import (
     subject_status,
 )
 from qiongli.project import trace as trace_module
-from qiongli.project.memory import RETAINED_EVENTS
+from qiongli.project.memory import EVENTS_SLACK, RETAINED_EVENTS
 from qiongli.prompting import prompt_state
 from qiongli.records.packet import Persistence, RefinementPacket
 from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, SuggestionMemory
@@ -171,18 +171,22 @@ def test_runs_beyond_the_limit_are_dropped_now_and_then(root: Path, monkeypatch:
     assert [run.run_id for run in list_runs(root)[0]] == ["run-10", "run-9", "run-8"]
 
 
-def test_ten_thousand_events_are_kept_and_the_oldest_go_first(root: Path, subjects: Catalogue) -> None:
+def test_ten_thousand_events_are_kept_and_the_oldest_go_first_now_and_then(root: Path, subjects: Catalogue) -> None:
     assert RETAINED_EVENTS >= 10_000
+    number = RETAINED_EVENTS + EVENTS_SLACK
     memory = root / ".qiongli/trace/subject_evidence.json"
     memory.parent.mkdir(parents=True)
-    events = [
-        {"event": "dismiss", "subject": "finance", "revision": number} for number in range(1, RETAINED_EVENTS + 1)
-    ]
-    memory.write_text(json.dumps({"revision": RETAINED_EVENTS, "lifecycle_events": events}), encoding="utf-8")
+    events = [{"event": "dismiss", "subject": "finance", "revision": revision} for revision in range(1, number)]
+    memory.write_text(json.dumps({"revision": number - 1, "lifecycle_events": events}), encoding="utf-8")
     apply_action("confirm", root, "finance", catalogue=subjects)
     kept = read_memory(root)[0].lifecycle_events
+    assert len(kept) == number
+    assert (kept[0].revision, kept[-1].event) == (1, "confirm")
+    apply_action("lock", root, "finance", catalogue=subjects)
+    kept = read_memory(root)[0].lifecycle_events
     assert len(kept) == RETAINED_EVENTS
-    assert (kept[0].revision, kept[-1].event) == (2, "confirm")
+    assert [event.revision for event in kept] == list(range(number + 2 - RETAINED_EVENTS, number + 2))
+    assert [event.event for event in kept[-2:]] == ["confirm", "lock"]
 
 
 def test_a_run_number_that_is_taken_is_passed_over(root: Path) -> None:

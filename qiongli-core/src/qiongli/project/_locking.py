@@ -31,10 +31,11 @@ _proved: set[int] = set()
 class ProjectLock:
     """The lock of a project; a context manager. Not reentrant: a second one in the same process waits for the first."""
 
-    def __init__(self, path: Path, operations: FileOperations, timeout: float = 30.0) -> None:
+    def __init__(self, path: Path, operations: FileOperations, timeout: float = 30.0, *, signed: bool = True) -> None:
         self._path = path
         self._operations = operations
         self._timeout = timeout
+        self._signed = signed
         self._descriptor = -1
 
     def __enter__(self) -> ProjectLock:
@@ -46,8 +47,9 @@ class ProjectLock:
                 self._acquire(descriptor, deadline)
                 if self._is_current(descriptor):
                     self._prove(descriptor)
-                    self._sign(descriptor)
                     self._descriptor = descriptor
+                    if self._signed:
+                        self.sign()
                     return self
             except BaseException:
                 _close(descriptor)
@@ -74,7 +76,10 @@ class ProjectLock:
             raise self._unavailable(error.strerror or str(error)) from error
         else:
             return
-        acquired = self._poll(descriptor, deadline) if os.name == "nt" else self._queue(descriptor, deadline)
+        if self._timeout <= 0:
+            acquired = False
+        else:
+            acquired = self._poll(descriptor, deadline) if os.name == "nt" else self._queue(descriptor, deadline)
         if not acquired:
             raise StateRefusedError(
                 f"another process has been writing to the project for {self._timeout:g} s{self._holder()}",
@@ -154,12 +159,15 @@ class ProjectLock:
             _close(second)
         raise self._unavailable("a second lock on the same file was granted")
 
-    def _sign(self, descriptor: int) -> None:
-        """Say who holds the lock, for the message of those who wait in vain; a failure to do so does not matter."""
+    def sign(self) -> None:
+        """Say who holds the lock, for the message of those who wait in vain; a failure to do so does not matter.
+
+        Done at once unless the lock was made unsigned: who may turn out to write nothing does not touch the file.
+        """
         command = os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python"
         try:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            os.write(descriptor, f"{os.getpid():<10} {command[:40]:<40}\n".encode("utf-8", "replace"))
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, f"{os.getpid():<10} {command[:40]:<40}\n".encode("utf-8", "replace"))
         except OSError:
             return
 

@@ -59,19 +59,24 @@ class Lines(NamedTuple):
         """Whether there is no line."""
         return self.start == self.end and not self.added
 
-    def appended(self, item: Mapping[str, Any], limit: int) -> Lines:
-        """The lines with one more, and without the oldest beyond the limit."""
+    def appended(self, item: Mapping[str, Any], limit: int, slack: int = 0) -> Lines:
+        """The lines with one more; once there are more than `limit + slack`, the oldest beyond the limit go.
+
+        Dropping lines means hashing the others again, so that of a long list it is not done each time.
+        """
         if self.added:
-            return lines_of(b"".join(self.parts)).appended(item, limit)
+            return lines_of(b"".join(self.parts)).appended(item, limit, slack)
         line = b"  " + _encode(item)
-        if self.empty or limit == 1:
+        if self.empty:
             return lines_of(line)
         added = _BETWEEN + line
         surplus = self.data.count(b"\n", self.start, self.end) + 2 - limit
-        if surplus <= 0:
+        if surplus <= slack:
             hasher = self.hasher.copy()
             hasher.update(added)
             return self._replace(added=added, hasher=hasher)
+        if limit == 1:
+            return lines_of(line)
         start = self.start
         for _ in range(surplus):
             start = self.data.index(b"\n", start) + 1
@@ -110,7 +115,7 @@ def split_file(data: bytes) -> tuple[bytes, Lines, Lines] | None:
 
 
 def _section(data: bytes, start: int, end: int) -> Lines | None:
-    if data[start:end] == _CLOSE:
+    if end - start == len(_CLOSE) and data.startswith(_CLOSE, start):
         return Lines()
     if not (data.startswith(_FIRST, start) and data.endswith(_LAST + _CLOSE, start, end)):
         return None

@@ -23,7 +23,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -31,7 +31,7 @@ import attrs
 
 from qiongli.errors import EnvironmentBrokenError, QiongliError, StateRefusedError
 from qiongli.project._operations import FileOperations
-from qiongli.project.paths import INTENT, INTENT_LIMIT, STAGING, Project, read_bytes
+from qiongli.project.paths import INTENT, INTENT_LIMIT, MEMORY, STAGING, Project, read_bytes
 
 #: `write`: replace `target` by the staged file or folder; `move`: put the file `target` aside as `aside`; `remove`.
 StepKind = Literal["write", "move", "remove"]
@@ -39,6 +39,7 @@ StepKind = Literal["write", "move", "remove"]
 _RETRIED: Final = 64
 #: No file that we replace is larger.
 _EDIT_LIMIT: Final = 67_108_864
+_TELLING: Final = 65_536
 
 
 @attrs.frozen
@@ -51,7 +52,7 @@ class Step:
     staged: str = ""
     #: For `move`: the new name.
     aside: str = ""
-    #: For `write`: digest of what the file is to replace, `folder` for a folder, empty where there is nothing.
+    #: For `write`: size and digest of what the file is to replace, `folder` for a folder, empty where there is nothing.
     before: str = ""
 
 
@@ -61,6 +62,8 @@ class Transaction:
 
     project: Project
     operations: FileOperations
+    #: Called before the first file is staged.
+    _begin: Callable[[], None] = lambda: None
     _steps: list[Step] = attrs.field(factory=list)
     #: Names are never used twice, lest an intent that a power failure brought back moves a later file.
     _token: str = attrs.field(factory=lambda: os.urandom(5).hex())
@@ -93,6 +96,8 @@ class Transaction:
         return self.project.path(STAGING)
 
     def _name(self) -> str:
+        if self._staged == 0:
+            self._begin()
         self._staged += 1
         return f"{self._token}-{self._staged}"
 
@@ -199,15 +204,16 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step], don
 
 
 def _content(project: Project, name: str) -> str:
-    """What is under a name now: the digest of a file, `folder`, or nothing."""
+    """What is under a name now: size and digest of a file, `folder`, or nothing."""
     try:
         path = project.contained(name)
         if path.is_dir():
             return "folder"
-        data = read_bytes(path, _EDIT_LIMIT, name)
+        # The beginning of the memory, which is no file of the user's, tells of all the rest.
+        data = read_bytes(path, _TELLING if name == MEMORY else _EDIT_LIMIT, name)
+        return "" if data is None else f"{path.stat().st_size} {hashlib.sha256(data).hexdigest()}"
     except (OSError, QiongliError):
         return ""
-    return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
 def parse_intent(data: bytes) -> list[Step] | None:
@@ -244,6 +250,8 @@ def recover(project: Project, operations: FileOperations, time: str) -> tuple[st
     try:
         entries = os.listdir(staging)
     except FileNotFoundError:
+        return ()
+    if not entries:
         return ()
     warnings: list[str] = []
     if os.path.basename(INTENT) in entries:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from qiongli.errors import QiongliError
 from qiongli.project._memory_file import Lines, lines_from, render_file
 from qiongli.project.guidance import parse_guidance, put_block, render_block, require_sound, take_block_out
 from qiongli.project.lifecycle import Plan, Request, check_form, plan
 from qiongli.project.manifest import parse_manifest
-from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, UNDO_DEPTH, validated_head
+from qiongli.project.memory import EVENTS_SLACK, RETAINED_EVENTS, RETAINED_FINGERPRINTS, UNDO_DEPTH, validated_head
 from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
 from qiongli.project.status import describe, resolve_catalogue
 from qiongli.project.store import Change, Snapshot, Store, digest, require
@@ -95,38 +96,71 @@ def carry_out(
     propose: bool = False,
     extra: Callable[[Change], None] | None = None,
 ) -> ActionPacket:
-    """Plan without the lock, so that a refusal touches nothing; then plan again under it, and write.
+    """Plan and write under the lock; a refusal touches nothing.
+
+    Where the lock is not free, or taking it would create files, the plan is made without it first, and again under it.
 
     `extra` may add to the transaction, such as the removal of the proposal that is being applied.
     """
+    failure: QiongliError | None = None
+    if not (dry_run or propose) and store.is_set_up:
+        held = False
+        try:
+            with store.writing(if_revision=if_revision, if_digest=if_digest, at_once=True) as change:
+                held = True
+                planned = planner(change.snapshot)
+                if not planned.obstacles:
+                    return _write(change, planned, catalogue, extra)
+        except QiongliError as error:
+            # Others are writing, or nobody can: look without the lock, so that a refusal is told all the same.
+            if held:
+                raise
+            failure = error
     before = store.read()
     require(before, if_revision, if_digest)
     planned = planner(before)
     if dry_run or propose or not planned.writes:
         return _without_writing(store, before, planned, catalogue, dry_run=dry_run, propose=propose)
+    if failure is not None and failure.code != "project_busy" and not planned.obstacles:
+        raise failure
     if planned.obstacles:
         from qiongli.project._obstacles import clear_way
 
         clear_way(store, planned.obstacles)
     told = _kept_as(store, planned)
     with store.writing(if_revision=if_revision, if_digest=if_digest, seen=before) as change:
-        planned = planner(change.snapshot)
-        planned = attrs.evolve(planned, warnings=(*told, *planned.warnings))
-        prepared = prepare(store, change.snapshot, planned, catalogue)
-        for name, stem in prepared.aside:
-            from qiongli.project._transaction import free_name
+        return _write(change, planner(change.snapshot), catalogue, extra, told)
 
-            change.transaction.put_aside(name, free_name(store.project, stem))
-        for name, data in prepared.files:
-            if data is None:
-                change.transaction.remove(name)
-            else:
-                change.transaction.write(name, data)
-        if extra is not None:
-            extra(change)
-        change.transaction.commit()
-        prepared = attrs.evolve(prepared, changed=prepared.changed or bool(told))
-        return packet(change.snapshot, prepared, catalogue, "applied")
+
+def _write(
+    change: Change,
+    planned: Plan,
+    catalogue: Catalogue,
+    extra: Callable[[Change], None] | None,
+    told: tuple[str, ...] = (),
+) -> ActionPacket:
+    """Write a plan; `told` are the warnings about what was put aside before."""
+    store, snapshot, transaction = change.store, change.snapshot, change.transaction
+    if not planned.writes:
+        return packet(snapshot, Prepared(planned, snapshot, (), (), changed=False), catalogue, "unchanged")
+    if told:
+        planned = attrs.evolve(planned, warnings=(*told, *planned.warnings))
+    prepared = prepare(store, snapshot, planned, catalogue)
+    for name, stem in prepared.aside:
+        from qiongli.project._transaction import free_name
+
+        transaction.put_aside(name, free_name(store.project, stem))
+    for name, data in prepared.files:
+        if data is None:
+            transaction.remove(name)
+        else:
+            transaction.write(name, data)
+    if extra is not None:
+        extra(change)
+    transaction.commit()
+    if told:
+        prepared = attrs.evolve(prepared, changed=True)
+    return packet(snapshot, prepared, catalogue, "applied")
 
 
 def _kept_as(store: Store, planned: Plan) -> tuple[str, ...]:
@@ -291,7 +325,7 @@ def written_memory(
         content["latest_refinement"] = to_packet(latest)
     events = before.memory.events
     if event is not None:
-        events = events.appended(to_packet(event), RETAINED_EVENTS)
+        events = events.appended(to_packet(event), RETAINED_EVENTS, EVENTS_SLACK)
     undo = before.memory.undo if undo is None else undo
     data, telling = render_file(content, events, undo)
     return validated_head(data, content, events, undo, telling)
@@ -312,6 +346,7 @@ def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: l
         return before.memory.undo
     old = before.manifest.data
     text = old.decode("utf-8") if old is not None and len(old) <= _UNDO_TEXT_LIMIT else None
+    state_before = to_packet(before.manifest.state)
     entry: dict[str, Any] = {
         "revision": before.revision + 1,
         "action": planned.request.action,
@@ -321,8 +356,8 @@ def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: l
         "had_block": parse_guidance(before.guidance).span is not None,
         "manifest_text": text,
         "manifest_after": digest(manifest),
-        "state_before": to_packet(before.manifest.state),
-        "state_after": to_packet(planned.state or before.manifest.state),
+        "state_before": state_before,
+        "state_after": state_before if planned.state is None else to_packet(planned.state),
         "dismissed_before": {name: to_packet(item) for name, item in sorted(before.memory.dismissed.items())},
         "suggestions_before": (
             None

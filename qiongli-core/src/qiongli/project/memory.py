@@ -24,8 +24,10 @@ from qiongli.records.lifecycle import LatestRefinement
 from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, SuggestionMemory
 
 MEMORY_LIMIT: Final = 33_554_432
-#: How many lifecycle events are kept, newest last; older ones are dropped.
+#: How many lifecycle events are kept at least, newest last.
 RETAINED_EVENTS: Final = 10_000
+#: How many more there may be before the oldest are dropped.
+EVENTS_SLACK: Final = 255
 #: How many actions can be undone, one after the other.
 UNDO_DEPTH: Final = 20
 #: How many tasks are remembered for each subject; an older task would count once more.
@@ -166,7 +168,7 @@ def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDo
     return validated_head(
         data,
         {key: value for key, value in content.items() if key not in (EVENTS_KEY, UNDO_KEY)},
-        lines_from(events, RETAINED_EVENTS),
+        lines_from(events, RETAINED_EVENTS + EVENTS_SLACK),
         # What is no list of entries cannot be undone; that is for the undoing to say.
         lines_from(undo if isinstance(undo, list) else (), UNDO_DEPTH),
     )

@@ -60,11 +60,11 @@ class Project(NamedTuple):
 
     def _contained(self, name: str) -> str:
         path = os.path.join(self.root, STATE_FOLDER)
-        linked = os.path.islink(path)
+        linked = _is_link(path)
         for part in name.split("/"):
             if part != ".":
                 path = f"{path}{os.sep}{part}"
-                linked = linked or os.path.islink(path)
+                linked = linked or _is_link(path)
         if not linked:
             # The root is resolved, and so is what has no link below it.
             return path
@@ -85,6 +85,14 @@ class Project(NamedTuple):
         Raises `StateRefusedError` for a link out of the project, `EnvironmentBrokenError` when the system refuses.
         """
         return read_bytes(self._contained(name), limit, self.shown(name))
+
+
+def _is_link(path: str) -> bool:
+    # As `os.path.islink`, which is called so often that its own call shows.
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def read_bytes(path: str | Path, limit: int, shown: str) -> bytes | None:

@@ -5,6 +5,7 @@ finishes what a crash interrupted, reads, lets the caller prepare everything, an
 """
 
 # Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
+# ruff: noqa: PTH112, PTH113
 
 from __future__ import annotations
 
@@ -173,11 +174,17 @@ class Store(NamedTuple):
 
     @contextmanager
     def writing(
-        self, *, if_revision: int | None = None, if_digest: str | None = None, seen: Snapshot | None = None
+        self,
+        *,
+        if_revision: int | None = None,
+        if_digest: str | None = None,
+        seen: Snapshot | None = None,
+        at_once: bool = False,
     ) -> Iterator[Change]:
         """Hold the lock, with the state as it is under it; what the caller commits is all or nothing.
 
-        `seen` is what the caller read before, so that what did not change need not be parsed again.
+        `seen` is what the caller read before, so that what did not change need not be parsed again. With `at_once`
+        nobody is waited for, and a caller who commits nothing leaves no trace.
 
         Raises `StateRefusedError`: `changed_since` when the state is not the one that the caller demands,
         `project_busy` when others keep the lock; `EnvironmentBrokenError` when the system refuses to write.
@@ -187,18 +194,24 @@ class Store(NamedTuple):
 
         try:
             make_folders(self.project, STAGING, self.operations)
-            with ProjectLock(self.project.contained(LOCK), self.operations, self.timeout):
+            path = self.project.contained(LOCK)
+            with ProjectLock(path, self.operations, 0 if at_once else self.timeout, signed=not at_once) as lock:
                 warnings = recover(self.project, self.operations, self.stamp())
                 snapshot = self._read_files(None, seen)
                 require(snapshot, if_revision, if_digest)
                 snapshot = snapshot._replace(warnings=(*warnings, *snapshot.warnings))
                 try:
-                    yield Change(self, snapshot, Transaction(self.project, self.operations))
+                    yield Change(self, snapshot, Transaction(self.project, self.operations, lock.sign))
                 except OSError:
                     self._tidy()
                     raise
         except OSError as error:
             raise refused(self.project, error) from error
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether somebody wrote to the project before, so that taking its lock creates nothing."""
+        return os.path.isfile(self.project.path(LOCK)) and os.path.isdir(self.project.path(STAGING))
 
     def _tidy(self) -> None:
         """After a failed change: give the space back at once, unless the change has begun and must be finished."""
