@@ -135,7 +135,7 @@ def _kind(schema: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(_kind(option) for option in schema["anyOf"])
     if "$ref" in schema:
-        return schema["$ref"].rpartition("/")[2]
+        return str(schema["$ref"]).rpartition("/")[2]
     kind = str(schema.get("type", "any"))
     if kind == "array":
         return f"list of {_kind(schema.get('items', {}))}"

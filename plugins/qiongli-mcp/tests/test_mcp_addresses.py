@@ -158,19 +158,25 @@ def test_review_suggestion_gives_the_status_and_leaves_the_decision_to_the_user(
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "given", "code"),
     [
-        ("review_suggestion", {"cwd": "relative"}),
-        ("review_suggestion", {"cwd": "/", "subject": "alchemy"}),
-        ("plan_task", {"task": TASK, "cwd": "/no/such/folder"}),
+        ("review_suggestion", {"cwd": "relative"}, "cwd_not_absolute"),
+        ("review_suggestion", {"cwd": "/", "subject": "alchemy"}, "unknown_subject"),
+        ("review_suggestion", {}, "invalid_arguments"),
+        ("plan_task", {"task": TASK, "cwd": "/no/such/folder"}, "no_such_folder"),
+        ("plan_task", {"task": TASK, "nonsense": "x"}, "invalid_arguments"),
+        ("plan_tasks", {"task": TASK}, "unknown_prompt"),
     ],
 )
-def test_a_prompt_that_cannot_be_filled_is_an_error_in_words(ask: Any, name: str, given: dict[str, str]) -> None:
+def test_a_prompt_that_cannot_be_filled_is_an_error_in_words(
+    ask: Any, name: str, given: dict[str, str], code: str
+) -> None:
     with pytest.raises(BaseException) as caught:
         ask(lambda client: client.get_prompt(name, given))
     error = innermost(caught.value)
     assert isinstance(error, MCPError)
     assert error.code == -32602
+    assert error.error.data["code"] == code
 
 
 async def extension(client: Any, method: str, **params: str) -> dict[str, Any]:

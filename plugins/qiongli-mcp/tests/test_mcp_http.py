@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,6 +20,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
 
 from qiongli.errors import EnvironmentBrokenError, InputError
 from qiongli_mcp.http import listen, parse_address, read_token
@@ -107,6 +109,21 @@ def test_a_tool_is_called_over_http_in_both_eras(address: str, era: str) -> None
     assert "qiongli_subject_update" in [tool.name for tool in tools]
     assert not result.is_error
     assert result.structured_content["decision"] in ("suggest_subject", "borrow_lens")
+
+
+def test_the_user_is_asked_over_http_in_both_eras(address: str, era: str, tmp_path: Path) -> None:
+    async def answer(_: Any, __: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content={})
+
+    async def main() -> Any:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30) as http:
+            transport = streamable_http_client(address, http_client=http)
+            async with Client(transport, mode=era, elicitation_callback=answer) as client:  # type: ignore[arg-type]
+                wish = {"cwd": str(tmp_path), "action": "confirm", "subject": "finance"}
+                return await client.call_tool("qiongli_subject_update", wish)
+
+    assert anyio.run(main).structured_content["outcome"] == "applied"
+    assert (tmp_path / ".qiongli" / "guidance_manifest.yaml").exists()
 
 
 def test_the_right_token_is_let_in(address: str) -> None:

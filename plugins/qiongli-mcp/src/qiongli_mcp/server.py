@@ -13,10 +13,11 @@ from mcp.server.caching import CacheHint
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver import server as mcpserver
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, InputRequiredResult, Resource, Tool
+from mcp_types import CallToolResult, GetPromptResult, InputRequiredResult, Resource, Tool
 from pydantic import ValidationError
 
 from qiongli._version import VERSION
+from qiongli.errors import InputError
 from qiongli_mcp.edge import arguments_error, unexpected_error, unknown_tool
 from qiongli_mcp.plugin_tools import add_plugin_tools
 from qiongli_mcp.project_tools import (
@@ -27,7 +28,7 @@ from qiongli_mcp.project_tools import (
 )
 from qiongli_mcp.prompts import add_prompts
 from qiongli_mcp.registration import CHANGES, RECORDS, add_tool
-from qiongli_mcp.resources import add_resources
+from qiongli_mcp.resources import add_resources, protocol_error
 from qiongli_mcp.routing_tools import qiongli_route
 from qiongli_mcp.runtime_access import HOLDER
 from qiongli_mcp.skills import SubjectSkills, add_skill_files, skill_resources
@@ -92,6 +93,28 @@ class QiongliServer(MCPServer):
                 raise arguments_error(name, error.__cause__, tuple(tool.parameters["properties"])) from None
             logger.exception("%s failed", name)
             raise unexpected_error(name) from None
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """A prompt with the facts of the moment; a wrong name or argument is a protocol error in words."""
+        prompts = {prompt.name: prompt for prompt in self._prompt_manager.list_prompts()}
+        prompt = prompts.get(name)
+        if prompt is None:
+            error = InputError(f"there is no prompt {name[:60]!r}", code="unknown_prompt", available=tuple(prompts))
+            raise protocol_error(error)
+        known = {argument.name: argument.required for argument in prompt.arguments or ()}
+        wrong = sorted({*(arguments or {})} - known.keys())
+        missing = [argument for argument, required in known.items() if required and argument not in (arguments or {})]
+        if wrong or missing:
+            problems = [f"{item[:60]!r} is unknown" for item in wrong] + [f"{item!r} is missing" for item in missing]
+            error = InputError(
+                f"{name} does not take these arguments: {'; '.join(problems)}",
+                code="invalid_arguments",
+                available=tuple(known),
+            )
+            raise protocol_error(error)
+        return await super().get_prompt(name, arguments, context)
 
 
 def _log_plainly() -> None:
