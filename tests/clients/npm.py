@@ -32,15 +32,23 @@ def install(folder: Path) -> Programs | str:
     """Install the programs into an existing folder; a sentence when this machine cannot have them."""
     if shutil.which("npm") is None:
         return "this machine has no npm; install Node.js to run the client checks"
-    done = subprocess.run(
-        ["npm", "install", "--no-audit", "--no-fund", *PACKAGES],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-    )
+    try:
+        done = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", *PACKAGES],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+            encoding="utf-8",
+        )
+    except subprocess.TimeoutExpired:
+        return "npm did not finish installing the clients within ten minutes"
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:]
         return f"npm cannot install the clients here: {''.join(last)}"
-    return Programs(folder / "node_modules")
+    programs = Programs(folder / "node_modules")
+    # The pinned Node comes by an install script, which npm can be told not to run.
+    if not Path(programs.command("")[0]).exists():
+        return "npm installed no Node 22 here; allow its install script: npm config set ignore-scripts false"
+    return programs
