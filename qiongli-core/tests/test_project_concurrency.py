@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from project_cases import FailsAt, Watched, make_store, standard_subjects, state_files, suggestion
 
-from qiongli.errors import EnvironmentBrokenError, StateRefusedError
+from qiongli.errors import EnvironmentBrokenError, QiongliError, StateRefusedError
 from qiongli.plugins import Catalogue
 from qiongli.project import _locking, apply_action, read_memory, record_refinement, subject_status
 from qiongli.project._locking import ProjectLock
@@ -305,6 +305,41 @@ def test_a_folder_whose_locks_exclude_nobody_is_refused(
         apply_action("reset", root, catalogue=subjects, store=make_store(root, Pretends()))
     assert raised.value.code == "locks_unavailable"
     assert state_files(root) == before
+
+
+def _everything(root: Path) -> dict[str, tuple[int, bytes]]:
+    files = (path for path in (root / ".qiongli").rglob("*") if path.is_file())
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def test_a_refusal_and_an_action_that_has_nothing_to_do_touch_no_file(project: tuple[Path, Catalogue]) -> None:
+    root, subjects = project
+    before = _everything(root)
+    assert apply_action("unlock", root, catalogue=subjects).status == "unchanged"
+    for name in ("nobody", "geoeconomics"):
+        with pytest.raises(QiongliError):
+            apply_action("confirm", root, name, catalogue=subjects)
+    assert _everything(root) == before
+    apply_action("lock", root, "finance", catalogue=subjects)
+    before = _everything(root)
+    with pytest.raises(StateRefusedError):
+        apply_action("confirm", root, "economics", catalogue=subjects)
+    assert _everything(root) == before
+
+
+def test_a_refusal_is_told_at_once_while_others_write_and_where_nobody_can(project: tuple[Path, Catalogue]) -> None:
+    root, subjects = project
+    apply_action("lock", root, "finance", catalogue=subjects)
+    operations = FailsAt(errno.ENOLCK, names=("lock",))
+    for store in (make_store(root, timeout=60), make_store(root, operations)):
+        holder = _hold(root)
+        try:
+            with pytest.raises(StateRefusedError) as raised:
+                apply_action("confirm", root, "economics", catalogue=subjects, store=store)
+            assert raised.value.code == "project_locked"
+            assert apply_action("lock", root, "finance", catalogue=subjects, dry_run=True, store=store).after.locked
+        finally:
+            _end(holder)
 
 
 def test_an_action_costs_little_more_than_the_writes_it_consists_of(project: tuple[Path, Catalogue]) -> None:

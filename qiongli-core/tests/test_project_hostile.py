@@ -296,6 +296,39 @@ def test_a_forged_intent_reaches_nothing_outside_the_state_folder(
     assert any(path.name.startswith("intent.json.corrupt-") for path in (root / ".qiongli").iterdir())
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "remove", "target": "way/private"},
+        {"kind": "move", "target": "way/private", "aside": "taken"},
+        {"kind": "move", "target": "guidance_manifest.yaml", "aside": "way/given"},
+        {"kind": "write", "target": "way/private", "staged": "x"},
+        {"kind": "write", "target": "way/given", "staged": "x"},
+    ],
+)
+def test_a_forged_intent_reaches_nothing_through_a_link_either(
+    project: tuple[Path, Catalogue], step: dict[str, str]
+) -> None:
+    """As somebody may send it in an archive of a project: a link out of it, and an unfinished change behind it."""
+    root, subjects = project
+    outside = root.parent / "outside"
+    outside.mkdir()
+    (outside / "private").write_text("mine", encoding="utf-8")
+    (root / ".qiongli/way").symlink_to(outside, target_is_directory=True)
+    (root / ".qiongli/.staging/intent.json").write_text(json.dumps({"steps": [step, step]}), encoding="utf-8")
+    (root / ".qiongli/.staging/x").write_text("evil", encoding="utf-8")
+    before = state_files(root)
+    with pytest.raises(StateRefusedError) as raised:
+        apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root))
+    assert raised.value.code == "path_outside_project"
+    assert state_files(root) == before
+    # Only resetting gets rid of such a change.
+    packet = apply_action("reset", root, catalogue=subjects, store=make_store(root))
+    assert ".qiongli/.staging/intent.json could not be used" in packet.warnings[0]
+    assert apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root)).after.locked
+    assert {path.name: path.read_text(encoding="utf-8") for path in outside.iterdir()} == {"private": "mine"}
+
+
 def test_stray_files_of_a_crash_are_swept_by_the_next_writer(project: tuple[Path, Catalogue]) -> None:
     root, subjects = project
     staging = root / ".qiongli/.staging"

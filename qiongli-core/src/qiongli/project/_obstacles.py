@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from qiongli.errors import StateRefusedError
-from qiongli.project.paths import GUIDANCE, INTENT, LOCK, MEMORY, PROPOSALS, RUNS, STAGING, Project
+from qiongli.project.paths import GUIDANCE, INTENT, INTENT_LIMIT, LOCK, MEMORY, PROPOSALS, RUNS, STAGING, Project
 
 if TYPE_CHECKING:
     from qiongli.project.store import Store
@@ -31,9 +31,21 @@ def find_obstacles(project: Project) -> tuple[str, ...]:
 def _belongs(project: Project, name: str) -> bool:
     try:
         path = project.contained(name)
+        if name in _FOLDERS:
+            return os.path.isdir(path)
+        return os.path.isfile(path) and (name != INTENT or _can_be_finished(project))
     except StateRefusedError:
         return False
-    return os.path.isdir(path) if name in _FOLDERS else os.path.isfile(path)
+
+
+def _can_be_finished(project: Project) -> bool:
+    """Whether what an intent moves lies in the project; the links of a copied folder may lead elsewhere."""
+    from qiongli.project._transaction import parse_intent
+
+    for step in parse_intent(project.read(INTENT, INTENT_LIMIT) or b"") or ():
+        for moved in (step.target, step.aside):
+            project.contained(os.path.dirname(moved) or ".")
+    return True
 
 
 def is_below(name: str, folders: list[str] | tuple[str, ...]) -> bool:

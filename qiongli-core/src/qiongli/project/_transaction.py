@@ -183,13 +183,13 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step], don
     A step needs no record of its own: a staged file that is gone was moved, an aside name that is there was moved to.
     """
     for step in steps:
-        target = project.contained(step.target) if step.kind == "write" else project.path(step.target)
+        target = project.contained(step.target) if step.kind == "write" else _entry(project, step.target)
         if step.kind == "write":
             staged = project.path(STAGING) / step.staged
             if os.path.lexists(staged):
                 operations.rename(staged, target)
         elif step.kind == "move":
-            aside = project.path(step.aside)
+            aside = _entry(project, step.aside)
             if not os.path.lexists(aside) and os.path.lexists(target):
                 operations.rename(target, aside)
         else:
@@ -201,6 +201,12 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step], don
     if len(steps) > 1:
         operations.remove(project.path(INTENT))
         operations.sync_folder(project.path(STAGING))
+
+
+def _entry(project: Project, name: str) -> Path:
+    """A name itself, which may be that of a link, in a folder that does not lead out of the project."""
+    folder, _, last = name.rpartition("/")
+    return project.contained(folder or ".") / last
 
 
 def _content(project: Project, name: str) -> str:
@@ -262,7 +268,9 @@ def recover(project: Project, operations: FileOperations, time: str) -> tuple[st
             operations.rename(project.path(INTENT), project.path(aside))
             warnings.append(f"{project.shown(INTENT)} was no intent of Qiongli; it is kept as {project.shown(aside)}")
         else:
-            for folder in sorted({os.path.dirname(step.aside or step.target) for step in steps} - {""}):
+            for folder in sorted(
+                {os.path.dirname(name) for step in steps for name in (step.target, step.aside)} - {""}
+            ):
                 make_folders(project, folder, operations)
             warnings += _keep_edits(project, operations, steps, time)
             _finish(project, operations, steps)
