@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -249,6 +251,10 @@ def test_no_reply_is_larger_than_eight_kilobytes_or_names_this_machine(wire: Wir
         assert json.loads(text) == answer["structuredContent"]
         assert len(text.encode()) <= 8_192
         assert not any(secret in text for secret in secrets)
+        if "detail" in tool["inputSchema"]["properties"]:
+            whole = wire.call(tool["name"], **arguments, detail="full")["content"][0]["text"]
+            assert len(whole.encode()) <= 40_000
+            assert not any(secret in whole for secret in secrets)
 
 
 # Consent.
@@ -395,3 +401,63 @@ def test_a_signal_ends_the_server_at_once_and_leaves_a_whole_state(word: signal.
         wire.close()
     assert_pure(wire)
     assert 1 <= assert_whole(tmp_path) <= 12
+
+
+# Over HTTP.
+
+
+def wait_for(port: int) -> None:
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("the server does not listen")
+
+
+def test_over_http_too_every_wrong_request_gets_a_status_and_the_next_is_served() -> None:
+    token = "t" * 32
+    process = subprocess.Popen(
+        [sys.executable, "-m", "qiongli", "mcp", "serve", "--http", "127.0.0.1:0", "--token-env", "QIONGLI_TOKEN"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "QIONGLI_TOKEN": token},
+    )
+    try:
+        assert process.stderr is not None
+        port = int(process.stderr.readline().split(b":")[-1].split(b"/")[0])
+        wait_for(port)
+
+        def status(method: str, path: str, body: bytes, **headers: str) -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            standard = {
+                "Authorization": f"Bearer {token}",
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream",
+            }
+            try:
+                connection.request(method, path, body, {**standard, **headers})
+                return connection.getresponse().status
+            finally:
+                connection.close()
+
+        client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "h", "version": "1"}}
+        good = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}).encode()
+        assert status("POST", "/mcp", good) == 200
+        for garbage in (b"", b"garbage", b"[]", b"\xff\xfe", b"[" * 1_000_000, b'{"jsonrpc":"2.0","id":1}'):
+            assert status("POST", "/mcp", garbage) == 400
+        assert status("POST", "/mcp", b"x" * 20_000_000) == 413
+        for method, path in (("GET", "/mcp"), ("DELETE", "/mcp"), ("PUT", "/mcp"), ("GET", "/mcp/../../etc/passwd")):
+            assert 400 <= status(method, path, b"") < 500
+        for header in ({"Host": "example.org"}, {"Origin": "null"}, {"Origin": "https://example.org"}):
+            assert status("POST", "/mcp", good, **header) in (403, 421)
+        for word in ("", "Bearer", f"Bearer {token}x", f"bearer  {token}", f"Basic {token}"):
+            assert status("POST", "/mcp", good, Authorization=word) == 401
+        assert status("POST", "/mcp", good) == 200
+    finally:
+        process.terminate()
+        output, errors = process.communicate(timeout=30)
+    assert output == b""
+    assert b"Traceback" not in errors
+    assert token.encode() not in errors
