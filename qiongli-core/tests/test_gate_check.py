@@ -177,6 +177,12 @@ class TestPackageChecks:
         edit(root, "The specimen ledger of the shop was lost.", "The zorblat specimen ledger of the shop was lost.")
         assert "examples" in failing(checked(root))
 
+    def test_a_method_that_is_lent_alone_needs_its_lens(self, root: Path) -> None:
+        edit(root, "  transect-protocol: {pack: method-packs/transect-protocol.yaml, optional: true}\n", "")
+        report = checked(root)
+        assert "resources" in failing(report)
+        assert "no method lens is declared for the method-only value 'transect-protocol'" in report.blocking_failures
+
     def test_a_loosened_threshold_is_refused(self, root: Path) -> None:
         gate = "activation_gate: {required_metrics: {primary_subject_accuracy: 0.5}}\n"
         with (root / "runtime-subject.yaml").open("a", encoding="utf-8") as stream:
@@ -274,6 +280,63 @@ class TestPackChecks:
         report = checked(root)
         assert report.verdict == "insufficient_evidence"
         assert "9 further cases" in outcome(report, "enough_cases").message
+
+    def test_cases_that_nearly_repeat_others_are_no_evidence(self, root: Path) -> None:
+        """46 cases that are counted are 11 more than needed; 12 of them now say nearly the same as another."""
+
+        def alike(cases: Fixtures) -> Fixtures:
+            positive = [case for case in cases if case["category"] == "clear_positive"][:25]
+            text = "A long report on the mending of church organs in five villages, with photographs and a map of each,"
+            for number, case in enumerate(positive):
+                ending = f" and note {number}. We use the {WORD} specimen ledger and the {WORD} drift conjecture."
+                case["task_packet"]["context"] = text + ending
+                case["expected"].pop("method_lenses", None)
+            return cases
+
+        change_pack(root, alike)
+        report = checked(root)
+        assert report.verdict == "insufficient_evidence"
+        assert "further cases" in outcome(report, "enough_cases").message
+        assert "says nearly the same as" in " ".join(outcome(report, "pack_quality").details)
+
+    def test_a_regression_case_of_its_own_that_fails_blocks(self, root: Path) -> None:
+        def failing_one(cases: Fixtures) -> Fixtures:
+            case = next(case for case in cases if case["category"] == "legacy_regression")
+            case["expected"] = {"decision": "confirm_subject"}
+            return cases
+
+        change_pack(root, failing_one)
+        report = checked(root)
+        assert failing(report) == {"legacy_regression"}
+        assert f"{WORD}-legacy-regression-1" in " ".join(outcome(report, "legacy_regression").details)
+
+    def test_one_core_only_task_that_gets_a_subject_fails(self, root: Path) -> None:
+        """One wrong case of 47 is within the thresholds of accuracy and precision; it is a false positive anyway."""
+
+        def taken(cases: Fixtures) -> Fixtures:
+            text = f"Sailors count. The {WORD} specimen ledger and the {WORD} drift conjecture are toys of the house."
+            return [*cases, fixture("toys", "mixed_subject", WORD, text, "core_only")]
+
+        change_pack(root, taken)
+        report = checked(root)
+        assert "core_only" in failing(report)
+        assert failing(report).isdisjoint({"primary_subject_accuracy", "suggest_subject_precision"})
+        assert "toys" in " ".join(outcome(report, "core_only").details)
+
+    def test_a_case_on_which_the_router_breaks_fails(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from qiongli.evaluation import catalogue
+
+        true = catalogue.infer_subject_refinement
+
+        def breaking(task_packet: Any, **options: Any) -> Any:
+            if isinstance(task_packet, dict) and task_packet.get("task_id") == f"{WORD}-near-miss-1":
+                raise ZeroDivisionError
+            return true(task_packet, **options)
+
+        monkeypatch.setattr(catalogue, "infer_subject_refinement", breaking)
+        report = checked(root)
+        assert "fixtures" in failing(report)
+        assert f"{WORD}-near-miss-1: ZeroDivisionError" in " ".join(report.blocking_failures)
 
     def test_a_weak_pack_is_found_out(self, root: Path) -> None:
         """In every positive all three signals stand together, so that none of them decides anything."""
