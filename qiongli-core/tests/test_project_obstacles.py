@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from qiongli.project import (
     apply_action,
     list_runs,
     open_project,
+    prune_runs,
+    read_project,
     record_refinement,
+    store_session,
     subject_status,
     undo_action,
 )
@@ -210,3 +214,86 @@ def test_a_subject_in_force_is_not_recommended_for_confirmation(project: tuple[P
     for action in ("confirm", "lock"):
         after = apply_action(action, root, "finance", catalogue=subjects).after
         assert [entry.promotion_status for entry in after.suggestions] == ["none"]
+
+
+@pytest.fixture
+def linked(project: tuple[Path, Catalogue]) -> tuple[Path, Catalogue, Path]:
+    """A project in which finance is confirmed and one run recorded, and the user's own work beside the state."""
+    root, subjects = project
+    apply_action("confirm", root, "finance", catalogue=subjects, store=make_store(root))
+    record_refinement(root, suggestion("finance", "x"), store=make_store(root))
+    work = root / "work"
+    (work / "deep").mkdir(parents=True)
+    (work / "thesis.md").write_text("years of work", encoding="utf-8")
+    (work / "deep/data.csv").write_text("1", encoding="utf-8")
+    return root, subjects, work
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in files}
+
+
+@pytest.mark.parametrize(("name", "target"), [(".staging", "../work"), (LOCK, "../work/thesis.md")])
+def test_nothing_is_swept_or_signed_through_a_link_within_the_project(
+    linked: tuple[Path, Catalogue, Path], name: str, target: str
+) -> None:
+    root, subjects, work = linked
+    before = _contents(work)
+    path = root / ".qiongli" / name
+    path.rmdir() if name == ".staging" else path.unlink()
+    path.symlink_to(target, target_is_directory=name == ".staging")
+    with pytest.raises(StateCorruptError) as raised:
+        apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root))
+    assert (raised.value.code, raised.value.place) == ("not_a_file", f".qiongli/{name}")
+    assert subject_status(root, catalogue=subjects).active_subject == "finance"
+    apply_action("reset", root, catalogue=subjects, store=make_store(root))
+    assert apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root)).after.locked
+    assert _contents(work) == before
+
+
+def test_pruning_runs_removes_a_link_and_not_what_it_leads_to(linked: tuple[Path, Catalogue, Path]) -> None:
+    root, _, work = linked
+    before = _contents(work)
+    (root / ".qiongli/trace/runs/run-1").symlink_to("../../../work", target_is_directory=True)
+    (root / ".qiongli/trace/runs/run-2/inner").symlink_to("../../../../work", target_is_directory=True)
+    assert prune_runs(root, keep=0) == ("run-1", "run-2")
+    assert not list((root / ".qiongli/trace/runs").iterdir())
+    assert not list((root / ".qiongli/.staging").iterdir())
+    assert _contents(work) == before
+
+
+@pytest.mark.parametrize("content", ["years of work", "[]", '{"schema_version": "2.0", "sessions": {}}', ""])
+def test_a_session_replaces_nothing_that_is_no_list_of_sessions(
+    linked: tuple[Path, Catalogue, Path], content: str
+) -> None:
+    root, _, work = linked
+    (work / "thesis.md").write_text(content, encoding="utf-8")
+    session = root / ".qiongli/trace/session.json"
+    session.symlink_to("../../work/thesis.md")
+    assert read_project(root, session="s").session is None
+    store_session(root, "s", (), turn=3, store=make_store(root))
+    assert (work / "thesis.md").read_text(encoding="utf-8") == content
+    assert not session.is_symlink()
+    (kept,) = session.parent.glob("session.json.corrupt-*")
+    assert kept.is_symlink()
+    stored = read_project(root, session="s").session
+    assert stored is not None
+    assert stored.turn == 3
+
+
+def test_an_entry_that_is_no_session_is_put_aside_with_its_file_and_the_others_stay(
+    linked: tuple[Path, Catalogue, Path],
+) -> None:
+    root, _, _ = linked
+    session = root / ".qiongli/trace/session.json"
+    store_session(root, "good", (), turn=5)
+    content = json.loads(session.read_bytes())
+    content["sessions"]["bad"] = {"turn": 1, "outcomes": [], "asked": [["free text that nobody checked", 1]]}
+    session.write_text(json.dumps(content), encoding="utf-8")
+    store_session(root, "new", (), turn=1)
+    assert "free text" not in session.read_text(encoding="utf-8")
+    assert len(list(session.parent.glob("session.json.corrupt-*"))) == 1
+    good = read_project(root, session="good").session
+    assert good is not None
+    assert good.turn == 5

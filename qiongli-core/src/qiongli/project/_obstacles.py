@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from qiongli.errors import StateRefusedError
+from qiongli.errors import StateCorruptError, StateRefusedError
 from qiongli.project.paths import GUIDANCE, INTENT, INTENT_LIMIT, LOCK, MEMORY, PROPOSALS, RUNS, STAGING, Project
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ def find_obstacles(project: Project) -> tuple[str, ...]:
 def _belongs(project: Project, name: str) -> bool:
     try:
         path = project.contained(name)
+        if name in (STAGING, LOCK):
+            project.require_no_link(name)
         if name in _FOLDERS:
             return os.path.isdir(path)
         return os.path.isfile(path) and (name != INTENT or _can_be_finished(project))
-    except StateRefusedError:
+    except (StateRefusedError, StateCorruptError):
         return False
 
 

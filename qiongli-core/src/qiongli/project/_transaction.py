@@ -342,7 +342,11 @@ def refused(project: Project, error: OSError) -> EnvironmentBrokenError:
 def discard(project: Project, operations: FileOperations, name: str) -> None:
     """Remove a folder of the state in one step, of which a crash leaves no half; needs the lock."""
     staged = project.path(STAGING) / f"{os.urandom(5).hex()}-discarded"
-    operations.rename(project.contained(name), staged)
+    # Not what a link of that name points to, which is somebody else's.
+    operations.rename(_entry(project, name), staged)
+    if staged.is_symlink():
+        operations.remove(staged)
+        return
     for path in (*_leftovers(staged), staged):
         if path.is_dir() and not path.is_symlink():
             operations.remove_folder(path)

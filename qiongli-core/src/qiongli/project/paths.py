@@ -25,6 +25,7 @@ STAGING: Final = ".staging"
 INTENT: Final = ".staging/intent.json"
 INTENT_LIMIT: Final = 1_048_576
 _PART: Final = 65_536
+_AWAY: Final = "Move it away, or run: qiongli subject reset --cwd . (it keeps it under another name)"
 
 
 class Project(NamedTuple):
@@ -79,6 +80,16 @@ class Project(NamedTuple):
             )
         return real
 
+    def require_no_link(self, name: str) -> None:
+        """Raise `StateCorruptError` (`not_a_file`) for a name that is a symbolic link, wherever it leads."""
+        if _is_link(os.path.join(self.root, STATE_FOLDER, name)):
+            raise StateCorruptError(
+                f"{self.shown(name)} is a symbolic link",
+                code="not_a_file",
+                place=self.shown(name),
+                hint=_AWAY,
+            )
+
     def read(self, name: str, limit: int) -> bytes | None:
         """The bytes of a file of the state, None when there is none, and at most `limit + 1` of them.
 
@@ -110,7 +121,7 @@ def read_bytes(path: str | Path, limit: int, shown: str) -> bytes | None:
                 f"{shown} is not a regular file",
                 code="not_a_file",
                 place=shown,
-                hint="Move it away, or run: qiongli subject reset --cwd . (it keeps it under another name)",
+                hint=_AWAY,
             )
         # One byte more than there should be tells a file that has grown meanwhile.
         data = os.read(descriptor, min(found.st_size, limit) + 1)

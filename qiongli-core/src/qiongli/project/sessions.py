@@ -25,7 +25,8 @@ def load_session(project: Project, session: str) -> SessionState | None:
 
     A session only advises, so a malformed file is as good as none.
     """
-    entry = _stored(project).get(session)
+    data = project.read(SESSION, _LIMIT)
+    entry = (_sessions(data) or {}).get(session)
     return None if entry is None else _from_packet(session, entry)
 
 
@@ -36,14 +37,21 @@ def store_session(
 
     `turn` is the turn that the session has reached, with or without an event in it. Reading, folding and writing
     happen under the project's lock, so that no event of another process is lost. Events of another session change
-    nothing. Raises the errors of the project's state when it cannot be written.
+    nothing. A file that is none of ours, or holds more than we write, is kept under another name, for it may be a link
+    to something else. Raises the errors of the project's state when it cannot be written.
     """
     store = store or Store(open_project(cwd))
     with store.writing() as change:
-        sessions = _stored(store.project)
-        state = SessionState(Identifier(session))
-        if session in sessions:
-            state = _from_packet(session, sessions.pop(session)) or state
+        data = store.project.read(SESSION, _LIMIT)
+        found = _sessions(data)
+        known = {name: _from_packet(name, entry) for name, entry in (found or {}).items()}
+        sessions = {name: _to_packet(state) for name, state in known.items() if state is not None}
+        if data is not None and (found is None or len(sessions) < len(known)):
+            from qiongli.project._transaction import free_name
+
+            change.transaction.put_aside(SESSION, free_name(store.project, f"{SESSION}.corrupt-{store.stamp()}"))
+        state = known.get(session) or SessionState(Identifier(session))
+        sessions.pop(session, None)
         for event in events:
             state = apply(state, event)
         state = attrs.evolve(state, turn=max(state.turn, turn))
@@ -55,14 +63,18 @@ def store_session(
     return state
 
 
-def _stored(project: Project) -> dict[str, Any]:
-    data = project.read(SESSION, _LIMIT)
-    try:
-        content = json.loads(data) if data is not None and len(data) <= _LIMIT else {}
-    except (ValueError, RecursionError):
+def _sessions(data: bytes | None) -> dict[str, Any] | None:
+    """The entries of a file by the names of their sessions; None for a file that is not ours."""
+    if data is None:
         return {}
-    sessions = content.get("sessions") if isinstance(content, dict) else None
-    return sessions if isinstance(sessions, dict) else {}
+    try:
+        content = json.loads(data) if len(data) <= _LIMIT else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
+        return None
+    sessions = content.get("sessions")
+    return sessions if isinstance(sessions, dict) else None
 
 
 def _to_packet(state: SessionState) -> dict[str, Any]:

@@ -194,6 +194,9 @@ class Store(NamedTuple):
 
         try:
             make_folders(self.project, STAGING, self.operations)
+            # One is swept and the other written to: what a link leads to, even inside the project, is not ours.
+            for name in (STAGING, LOCK):
+                self.project.require_no_link(name)
             path = self.project.contained(LOCK)
             with ProjectLock(path, self.operations, 0 if at_once else self.timeout, signed=not at_once) as lock:
                 warnings = recover(self.project, self.operations, self.stamp())
