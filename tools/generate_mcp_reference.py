@@ -52,7 +52,8 @@ The server speaks both eras of the protocol: with `initialize` (2024-11-05 to 20
 standard output there is nothing but the protocol; messages go to standard error.
 
 Records that this machine has not verified yet are verified beside the client, right after the start. Until that is done
-a subject lends lenses only and is listed with the reason `verifying`.
+a subject is routed as one that lends lenses only, and is listed with the reason `verifying`; what asks for one
+subject's guidance, or for a project's decision, waits for it.
 
 ## What clients are told
 

@@ -214,7 +214,7 @@ def test_only_active_subjects_are_skills(monkeypatch: pytest.MonkeyPatch) -> Non
     assert listed == {slug for slug, state in states.items() if state == "active"}
     monkeypatch.setenv("QIONGLI_SUBJECTS_DISABLED", "1")
     lowered = installed_catalogue()
-    monkeypatch.setattr(skills, "current_catalogue", lambda: lowered)
+    monkeypatch.setattr(skills, "settled_catalogue", lambda: lowered)
     active = {subject.contract.subject for subject in lowered.subjects if subject.listing.state == "active"}
     assert {skill.frontmatter["name"] for skill in skills.subject_skills()} == active
 

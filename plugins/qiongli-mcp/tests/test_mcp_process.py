@@ -124,6 +124,28 @@ def test_a_fresh_machine_verifies_beside_the_client_and_then_acts(tmp_path: Path
     assert "Traceback" not in process.errors
 
 
+def test_who_asks_for_a_subjects_guidance_waits_for_the_gate(tmp_path: Path) -> None:
+    process = Process(QIONGLI_CACHE_DIR=str(tmp_path / "cache"))
+    read = process.call("qiongli_resource_read", subject="finance", kind="overlay")
+    assert not read.get("isError"), read
+    assert process.end() == 0
+
+
+def test_what_is_confirmed_on_a_fresh_machine_is_written_down_as_the_gate_leaves_it(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    process = Process(QIONGLI_CACHE_DIR=str(tmp_path / "cache"))
+    wish = {"cwd": str(project), "action": "confirm", "subject": "finance"}
+    plan = process.call("qiongli_subject_update", **wish)["structuredContent"]["plan_id"]
+    applied = process.call("qiongli_subject_update", **wish, plan_id=plan)["structuredContent"]
+    assert applied["warnings"] == []
+    assert process.end() == 0
+    again = Process(QIONGLI_CACHE_DIR=str(tmp_path / "another cache"))
+    status = again.call("qiongli_subject_status", cwd=str(project))["structuredContent"]
+    assert (status["guidance"], status["warnings"]) == ("current", [])
+    assert again.end() == 0
+
+
 def test_a_verification_that_fails_leaves_subjects_lens_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from qiongli.gate import admission
 

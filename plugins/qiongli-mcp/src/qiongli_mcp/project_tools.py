@@ -19,7 +19,7 @@ from qiongli.records._units import SCALE, SCHEMA_VERSION, to_packet
 from qiongli_mcp.confirmation import PLANS, Ask, NotAsked, can_ask, consent, read_only
 from qiongli_mcp.edge import folder
 from qiongli_mcp.routing_tools import Detail
-from qiongli_mcp.runtime_access import current_catalogue, router_for
+from qiongli_mcp.runtime_access import router_for, settled_catalogue
 
 if TYPE_CHECKING:
     from qiongli.records.lifecycle import ActionPacket
@@ -35,7 +35,7 @@ def qiongli_subject_status(
     """Show which subject a project has confirmed, locked or dismissed, and what was suggested for it."""
     from qiongli.project import subject_status
 
-    packet = subject_status(folder(cwd), catalogue=current_catalogue).to_packet()
+    packet = subject_status(folder(cwd), catalogue=settled_catalogue).to_packet()
     if detail == "short":
         packet["suggestions"] = packet["suggestions"][:10]
     return packet
@@ -132,7 +132,7 @@ def _preview(action: Action, path: Path, subject: str | None) -> ActionPacket:
     """What an action would do; writes nothing, and raises what stands in its way."""
     from qiongli.project import apply_action
 
-    return apply_action(action, path, subject, catalogue=current_catalogue, dry_run=True)
+    return apply_action(action, path, subject, catalogue=settled_catalogue, dry_run=True)
 
 
 def _apply(action: Action, path: Path, subject: str | None, choice: str) -> ActionPacket:
@@ -146,7 +146,7 @@ def _apply(action: Action, path: Path, subject: str | None, choice: str) -> Acti
     from qiongli.project.proposals import choice_digest
     from qiongli.project.store import Snapshot
 
-    catalogue = current_catalogue()
+    catalogue = settled_catalogue()
     request = Request(action, subject)
 
     def planned(snapshot: Snapshot) -> Plan:

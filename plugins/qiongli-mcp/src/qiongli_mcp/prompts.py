@@ -14,7 +14,7 @@ from qiongli_mcp.edge import folder, hidden
 from qiongli_mcp.replies import SHORT_LIMIT, bounded
 from qiongli_mcp.resources import protocol_error
 from qiongli_mcp.routing_tools import short_packet
-from qiongli_mcp.runtime_access import current_catalogue, router_for
+from qiongli_mcp.runtime_access import router_for, settled_catalogue
 from qiongli_mcp.subject_tools import require_subject
 
 
@@ -56,7 +56,7 @@ def review_suggestion(
         path = folder(cwd)
         if subject:
             require_subject(subject)
-        status = subject_status(path, catalogue=current_catalogue).to_packet()
+        status = subject_status(path, catalogue=settled_catalogue).to_packet()
     except (QiongliError, ToolError) as error:
         raise protocol_error(error) from None
     about = f"the suggestion of {subject}" if subject else "every open suggestion"

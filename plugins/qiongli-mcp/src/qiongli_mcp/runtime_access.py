@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 logger: Final = logging.getLogger(__name__)
 
+#: Longest wait for the verification, which takes about a second for all subjects.
+VERIFICATION_SECONDS: Final = 10.0
+
 
 class RuntimeHolder:
     """The runtime of this process, made at the first call and replaced once, when every record is verified."""
@@ -107,8 +110,19 @@ def current_runtime() -> Runtime:
     return HOLDER.get()
 
 
+def settled_catalogue() -> Catalogue:
+    """The subjects once every record is verified: for what one subject ships, and for what a project has decided.
+
+    Routing does not wait: it answers with lenses until then, and says so. Hand this function, not its answer, to what
+    may not need the subjects.
+    """
+    HOLDER.get()
+    HOLDER.wait(VERIFICATION_SECONDS)
+    return HOLDER.get().catalogue
+
+
 def current_catalogue() -> Catalogue:
-    """The subjects as they stand now; hand this function, not its answer, to what may not need them."""
+    """The subjects as they stand now."""
     return current_runtime().catalogue
 
 

@@ -18,7 +18,7 @@ from mcp.server.extension import Extension, MethodBinding
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams, Resource
 
-from qiongli_mcp.runtime_access import HOLDER, current_catalogue
+from qiongli_mcp.runtime_access import settled_catalogue
 
 if TYPE_CHECKING:
     from qiongli.plugins import CatalogueSubject
@@ -28,8 +28,6 @@ ADDRESS: Final = "skill://{skill}/{+path}"
 _MARKDOWN: Final = "text/markdown"
 #: A skill's list changes only when subjects are verified, installed or blocked.
 _CACHE: Final = {"ttlMs": 60_000, "cacheScope": "private"}
-#: Clients keep a list of skills, so an early one would stay wrong; nobody waits for it to start working.
-_VERIFICATION_SECONDS: Final = 10.0
 _HEAD: Final = re.compile(r"\A---\r?\n(?P<head>.*?)\r?\n---[ \t]*(\r?\n|\Z)", re.DOTALL)
 
 
@@ -59,10 +57,8 @@ class SubjectSkill:
 
 
 def subject_skills() -> tuple[SubjectSkill, ...]:
-    """The skills of all active subjects, in order of priority; waits until it is known which are active."""
-    HOLDER.get()
-    HOLDER.wait(_VERIFICATION_SECONDS)
-    return tuple(skill for subject in current_catalogue().subjects if (skill := _skill(subject)) is not None)
+    """The skills of all active subjects, in order of priority; clients keep the list, so it waits for the gate."""
+    return tuple(skill for subject in settled_catalogue().subjects if (skill := _skill(subject)) is not None)
 
 
 def _skill(subject: CatalogueSubject) -> SubjectSkill | None:
@@ -147,7 +143,7 @@ def skill_file(skill: str, path: str) -> str:
     from qiongli.resources import load_resource
 
     uri = f"skill://{skill}/{path}"
-    subject = current_catalogue().get(skill)
+    subject = settled_catalogue().get(skill)
     found = None if subject is None else _skill(subject)
     if subject is not None and found is not None:
         for item in found.files:

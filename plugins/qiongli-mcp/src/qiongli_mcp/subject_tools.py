@@ -12,7 +12,7 @@ from qiongli.errors import UnknownSubjectError
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 from qiongli_mcp.edge import folder
 from qiongli_mcp.routing_tools import Detail
-from qiongli_mcp.runtime_access import current_catalogue, router_for
+from qiongli_mcp.runtime_access import current_catalogue, router_for, settled_catalogue
 
 if TYPE_CHECKING:
     from qiongli.plugins import CatalogueSubject
@@ -25,8 +25,8 @@ _RESOURCE_TEXT = 5_500
 
 
 def require_subject(slug: str) -> CatalogueSubject:
-    """The installed and readable subject; raises `UnknownSubjectError` with those that are."""
-    catalogue = current_catalogue()
+    """The installed and readable subject, verified; raises `UnknownSubjectError` with those that are."""
+    catalogue = settled_catalogue()
     found = catalogue.get(slug)
     if found is None:
         names = tuple(item.contract.subject for item in catalogue.subjects)
@@ -102,7 +102,7 @@ def qiongli_gate_report(
     from qiongli.gate.check import unavailable
     from qiongli.gate.explanation import explain_subject
 
-    catalogue = current_catalogue()
+    catalogue = settled_catalogue()
     if catalogue.get(subject) is None:
         # Only slugs: the gate itself would take the path of any source tree.
         return dict(unavailable(subject, catalogue).report.to_packet())
