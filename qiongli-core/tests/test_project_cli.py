@@ -122,11 +122,15 @@ def test_a_missing_folder_is_an_error_and_creates_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["subject confirm finance", "undo", "trace list", "guidance apply", "route --record --text x", "task run x"],
+)
 def test_an_unset_variable_as_folder_is_an_error(
-    shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(shell.root)
-    assert run(["subject", "confirm", "finance", "--cwd", "", "--json"]) == 2
+    assert run([*command.split(), "--cwd", "", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "folder_not_found"
     assert not list(shell.root.iterdir())
 

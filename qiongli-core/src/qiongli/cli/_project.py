@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from qiongli.cli._folder import folder
 from qiongli.errors import InputError
 from qiongli.records._units import SCALE
 from qiongli.records.lifecycle import ActionPacket, StatusPacket
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
-
-
-def folder(text: str) -> Path:
-    """The folder that an option names; an empty text, as of an unset variable, is not the folder of the caller."""
-    if not text:
-        raise InputError(
-            "the name of the folder is empty", code="folder_not_found", place="--cwd", hint="Write --cwd DIR"
-        )
-    return Path(text)
-
 
 Cwd = Annotated[
     Path, typer.Option("--cwd", parser=folder, metavar="<path>", help="Folder of the project; it must exist.")

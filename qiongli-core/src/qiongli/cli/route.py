@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qiongli.cli._folder import folder
 from qiongli.cli._output import say_what_failed, write
 from qiongli.errors import InputError
 from qiongli.records._units import SCHEMA_VERSION, to_json
@@ -24,7 +25,9 @@ def route(
     ] = None,
     text: Annotated[list[str] | None, typer.Option("--text", help="A text, even if a file has that name.")] = None,
     file: Annotated[list[Path] | None, typer.Option("--file", help="A file; it is an error if it is missing.")] = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", help="Project whose state takes part.")] = None,
+    cwd: Annotated[
+        Path | None, typer.Option("--cwd", parser=folder, metavar="<path>", help="Project whose state takes part.")
+    ] = None,
     record: Annotated[bool, typer.Option("--record", help="Record the run in the project's memory and trace.")] = False,
     budget: Annotated[int | None, typer.Option("--budget", min=1, help="Tokens that resources may take.")] = None,
     answer: Annotated[list[str] | None, typer.Option("--answer", help="ID=SUBJECT: answer a clarification.")] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qiongli.cli._folder import folder
 from qiongli.cli._output import emit, message, table
 from qiongli.errors import ExitCode, InputError, UnknownSubjectError
 from qiongli.records._units import SCALE, SCHEMA_VERSION, to_packet
@@ -121,7 +122,9 @@ def explain(
     subject: Annotated[str, typer.Argument(help="Slug of the subject.")],
     text: Annotated[str | None, typer.Option("--text", help="The task's text.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="A file with the task.")] = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", help="Project whose state takes part.")] = None,
+    cwd: Annotated[
+        Path | None, typer.Option("--cwd", parser=folder, metavar="<path>", help="Project whose state takes part.")
+    ] = None,
     as_json: _JSON = False,
 ) -> None:
     """Say why a subject is, or is not, suggested for a text."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qiongli.cli._folder import folder
 from qiongli.cli._output import emit, message, say_what_failed, table
 from qiongli.cli.route import answers_of, read_task
 from qiongli.errors import ExitCode, InputError
@@ -24,7 +25,9 @@ _AGENT = Annotated[str, typer.Argument(help="Name of an agent, as `qiongli task 
 def run(
     text: Annotated[str | None, typer.Argument(help="A text or a file; - or nothing is standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="A file; it is an error if it is missing.")] = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", help="Project whose state takes part.")] = None,
+    cwd: Annotated[
+        Path | None, typer.Option("--cwd", parser=folder, metavar="<path>", help="Project whose state takes part.")
+    ] = None,
     preview: Annotated[bool, typer.Option("--preview", help="Only preview; that is the default, too.")] = False,
     budget: Annotated[
         int | None, typer.Option("--budget", min=1, help="Tokens that the context bundle may take in all.")
