@@ -273,3 +273,28 @@ def test_property_no_packet_score_or_session_value_changes_a_confirmation_verdic
     outcome = anyio.run(main).structured_content["outcome"]
     assert outcome == {None: "needs_confirmation", "accept": "applied"}.get(says, "cancelled")
     assert (bytes_of(cwd) == before) == (says != "accept")
+
+
+def test_reset_heals_a_broken_manifest_only_on_the_users_word(call: Any, tmp_path: Path) -> None:
+    manifest = tmp_path / ".qiongli" / "guidance_manifest.yaml"
+    manifest.parent.mkdir()
+    manifest.write_text("active_subject: [", encoding="utf-8")
+    before = bytes_of(tmp_path)
+    assert code(call("qiongli_subject_update", wish("confirm", tmp_path), "accept")).startswith("manifest")
+    assert (
+        call("qiongli_subject_update", wish("reset", tmp_path), "decline").structured_content["outcome"] == "cancelled"
+    )
+    assert bytes_of(tmp_path) == before
+    healed = call("qiongli_subject_update", wish("reset", tmp_path), "accept").structured_content
+    assert healed["outcome"] == "applied"
+    assert b"active_subject: [" in b"".join(bytes_of(tmp_path).values())
+    assert call("qiongli_subject_status", {"cwd": str(tmp_path)}).structured_content["active_subject"] == "auto"
+
+
+def test_two_servers_that_were_both_given_the_word_lose_nothing(call: Any, tmp_path: Path) -> None:
+    """Two clients ask at once; the second decision meets a changed state, and is not applied on top of it."""
+    first = call("qiongli_subject_update", wish("confirm", tmp_path)).structured_content["plan_id"]
+    other = {**wish("confirm", tmp_path), "subject": "economics"}
+    second = call("qiongli_subject_update", other).structured_content["plan_id"]
+    assert call("qiongli_subject_update", {**other, "plan_id": second}).structured_content["outcome"] == "applied"
+    assert code(call("qiongli_subject_update", wish("confirm", tmp_path, plan_id=first))) == "changed_since"

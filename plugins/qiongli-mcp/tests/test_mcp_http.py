@@ -43,6 +43,8 @@ def serving(*options: str, **environment: str) -> Iterator[str]:
     )
     assert process.stderr is not None
     assert process.stdout is not None
+    # Nobody may fill the pipe, or the server would wait for its reader.
+    drain = threading.Thread(target=process.stderr.read, daemon=True)
     try:
         said = ""
         for line in process.stderr:
@@ -51,8 +53,6 @@ def serving(*options: str, **environment: str) -> Iterator[str]:
                 break
         else:
             raise AssertionError(said)
-        # Nobody may fill the pipe, or the server would wait for its reader.
-        drain = threading.Thread(target=process.stderr.read, daemon=True)
         drain.start()
         yield found[0]
     finally:
@@ -60,7 +60,8 @@ def serving(*options: str, **environment: str) -> Iterator[str]:
         process.wait(20)
         assert process.stdout.read() == ""
         process.stdout.close()
-        drain.join(20)
+        if drain.ident is not None:
+            drain.join(20)
         process.stderr.close()
 
 
