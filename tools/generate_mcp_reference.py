@@ -74,12 +74,14 @@ subject's guidance, or for a project's decision, waits for it.
 | code | when |
 |---|---|
 | `invalid_arguments` | the arguments do not fit the input schema; `available` holds what would |
-| `unknown_tool` | there is no such tool; `available` lists them |
+| `unknown_tool`, `unknown_prompt` | there is no such tool or prompt; `available` lists them |
 | `cwd_not_absolute` | `cwd` is a relative path |
 | `no_such_folder` | `cwd` is no existing folder; nothing is created |
 | `unknown_plan` | the plan was never made here, was used, or has expired |
 | `plan_of_another_action` | the plan was made for another action, subject or project |
 | `changed_since` | somebody decided otherwise after the user was asked |
+| `answer_unreadable` | the client accepted without the form; nothing was done |
+| `tool_failed` | a plugin's tool says why in its own words |
 | `internal_error` | a fault of the server; what happened is on its standard error |
 
 ## Consent

@@ -204,6 +204,18 @@ def test_a_client_that_shows_addresses_only_counts_as_one_that_cannot_ask() -> N
     assert confirmation.can_ask(SimpleNamespace(client_capabilities=None)) is False  # type: ignore[arg-type]
 
 
+def test_an_acceptance_without_the_form_changes_nothing_and_says_so(era: str, tmp_path: Path) -> None:
+    async def answer(_: Any, __: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content=None)
+
+    async def main() -> Any:
+        async with Client(build_server(), mode=era, elicitation_callback=answer) as client:  # type: ignore[arg-type]
+            return await client.call_tool("qiongli_subject_update", wish("confirm", tmp_path))
+
+    assert code(anyio.run(main)) == "answer_unreadable"
+    assert bytes_of(tmp_path) == {}
+
+
 def test_only_an_accepted_form_that_a_person_could_see_is_consent() -> None:
     assert consent(AcceptedElicitation(data=Ask())) == "given"
     assert consent(AcceptedElicitation(data=NotAsked())) == "not_asked"

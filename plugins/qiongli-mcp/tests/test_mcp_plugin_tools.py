@@ -123,6 +123,15 @@ def test_a_tool_of_a_plugin_that_fails_is_an_error_in_words(fake_distributions: 
     assert "inside" not in result.content[0].text
 
 
+def test_an_error_that_a_plugins_tool_means_to_show_is_shown(fake_distributions: FakeDistributions, ask: Any) -> None:
+    raising = "from mcp.server.mcpserver.exceptions import ToolError; raise ToolError('no such place'); {'text'"
+    install(fake_distributions, "fake-many", specs("fails").replace("return {'text'", raising))
+    result = ask(lambda client: client.call_tool("fails", {}), None, build_server())
+    prose, facts = result.content[0].text.split("\n")
+    assert prose == "no such place"
+    assert json.loads(facts)["code"] == "tool_failed"
+
+
 def test_the_default_profile_never_holds_more_than_clients_show(
     fake_distributions: FakeDistributions, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -49,6 +49,18 @@ def arguments_error(name: str, error: ValidationError, allowed: tuple[str, ...])
     return _failure(prose, "invalid_arguments", "Give the arguments of the tool's input schema", available)
 
 
+def in_two_lines(error: ToolError) -> ToolError:
+    """An error as this server says it; the SDK's, and those of plugins, get their facts here."""
+    text = str(error)
+    if "\n{" in text:
+        return error
+    if text.startswith("Resolver "):
+        hint = "Call again, or let the user run the command line: qiongli subject --help"
+        prose = "the client's answer to the question could not be read, so nothing was done"
+        return _failure(prose, "answer_unreadable", hint)
+    return _failure(text, "tool_failed", "Look at the tool's description")
+
+
 def unknown_tool(name: str, known: tuple[str, ...]) -> ToolError:
     """The error for a tool that this server does not have."""
     return _failure(f"there is no tool {name[:60]!r}", "unknown_tool", "Call one of the listed tools", known)

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from qiongli._version import VERSION
 from qiongli.errors import InputError
-from qiongli_mcp.edge import arguments_error, unexpected_error, unknown_tool
+from qiongli_mcp.edge import arguments_error, in_two_lines, unexpected_error, unknown_tool
 from qiongli_mcp.plugin_tools import add_plugin_tools
 from qiongli_mcp.project_tools import (
     qiongli_observe,
@@ -88,7 +88,7 @@ class QiongliServer(MCPServer):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, ToolError):
-                raise error.__cause__ from None
+                raise in_two_lines(error.__cause__) from None
             if isinstance(error.__cause__, ValidationError):
                 raise arguments_error(name, error.__cause__, tuple(tool.parameters["properties"])) from None
             logger.exception("%s failed", name)
