@@ -120,3 +120,9 @@ def test_k3_evidence_of_two_texts_is_in_their_concatenation(words: list[str]) ->
     text = " ".join(words)
     together = hits("event study", f"{text}\n\n{text}")
     assert len(together) == 2 * len(hits("event study", text))
+
+
+@given(st.text(alphabet="a\u0301\u0323\u0327\u0345\u1f80é가ﬁ", min_size=300, max_size=400))
+def test_k1_a_word_of_countless_marks_has_the_form_that_unicode_gives_it(text: str) -> None:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "a" + text).casefold())
+    assert normal_form("a" + text) == (folded,)

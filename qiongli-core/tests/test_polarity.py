@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiongli.document import tokenise
-from qiongli.signals.polarity import Clauses, quotations
+from qiongli.signals.polarity import Clauses, block_quotations, quotations
 
 #: Text, and the phrases in it with whether the author denies them.
 DENIALS = [
@@ -27,6 +27,28 @@ DENIALS = [
     ("This is not a paper about asset pricing but about nurses", {"asset pricing": True, "nurses": False}),
     ("We never estimate a factor model", {"factor model": True}),
     ("The event study was not used, but CRSP was", {"event study": True, "CRSP": False}),
+    ("we do not, in this paper, use an event study or stock returns", {"event study": True, "stock returns": True}),
+    ("We do not, however, use an event study", {"event study": True}),
+    ("We do not therefore use an event study", {"event study": True}),
+    ("we never used an event study or stock returns", {"event study": True, "stock returns": True}),
+    ("We have never run an event study", {"event study": True}),
+    ("We will not be using an event study", {"event study": True}),
+    ("We are not going to run an event study, but CRSP is used", {"event study": True, "CRSP": False}),
+    ("We decided not to use an event study", {"event study": True}),
+    ("We decided against an event study", {"event study": True}),
+    ("We steer clear of stock returns", {"stock returns": True}),
+    ("Nowhere do we use an event study", {"event study": True}),
+    ("An event study is deliberately not used", {"event study": True}),
+    ("An event study is beyond the scope of this paper", {"event study": True}),
+    ("An event study is left for future work", {"event study": True}),
+    ("Event studies are avoided", {"Event studies": True}),
+    ("whether or not to use an event study is our question", {"event study": False}),
+    ("No prior work has run an event study; ours is the first", {"event study": False}),
+    ("We argue against the view that stock returns are random", {"stock returns": False}),
+    ("The firms never left the stock returns to chance", {"stock returns": False}),
+    ("本文不采取事件研究法", {"事件研究": True}),
+    ("本文拒绝使用事件研究法", {"事件研究": True}),
+    ("事件研究法不在本文研究范围内", {"事件研究": True}),
     ("本文不使用双重差分，而是采用工具变量", {"双重差分": True, "工具变量": False}),
     ("本文不仅使用双重差分，也使用工具变量", {"双重差分": False, "工具变量": False}),
     ("本文并非研究资产定价", {"资产定价": True}),
@@ -56,12 +78,27 @@ def test_what_the_author_denies(text: str, phrases: dict[str, bool]) -> None:
             "“Stock prices reflect all available information” was the headline",
             ["Stock prices reflect all available information"],
         ),
-        ("> stock returns and more\nour own words", ["> stock returns and more"]),
         ("他说「股票收益率总是会上涨的啊」", ["股票收益率总是会上涨的啊"]),
         ('a 5" pipe and a 6" pipe', []),
         ('an unclosed "quotation goes on', []),
+        ("She said ‘we never trade on earnings news’ of firms’ news", ["we never trade on earnings news"]),
+        ("She said 'we don't trade on earnings news' of firms' news", ["we don't trade on earnings news"]),
+        ("the firms' stock returns and the banks' lending and the investors' beliefs", []),
+        ("the ‘event study’ of firms’ stock returns and the banks’ lending", []),
+        ("er schrieb „wir handeln nie nach Meldungen“ und ging", ["wir handeln nie nach Meldungen"]),
+        ("„Erst dies und dann jenes“ und unsere eigenen Worte und “Dies”", ["Erst dies und dann jenes"]),
+        ("il dit « nous ne faisons jamais cela » et nos mots à nous « puis ceci »", [" nous ne faisons jamais cela "]),
+        ("she said ``we never trade on earnings news'' and left", ["we never trade on earnings news"]),
     ],
 )
 def test_speech_is_quoted_and_a_term_in_inverted_commas_is_not(text: str, quoted: list[str]) -> None:
-    marks = '"“”「」'
+    marks = "\"“”„「」‘’«»`'"
     assert [text[start:end].strip(marks) for start, end, _ in quotations(tokenise(text))] == quoted
+
+
+def test_lines_that_quote_are_quoted_whole() -> None:
+    text = "> stock returns and more\nour own words\n  > an event study\nprofit > loss"
+    assert [text[start:end] for start, end, _ in block_quotations(text)] == [
+        "> stock returns and more",
+        "  > an event study",
+    ]

@@ -243,6 +243,11 @@ def test_kept_spans_are_disjoint_within_a_subject(text: str) -> None:
         "x/y",
         "e\u0301",
         "bond-\n",
+        "a-\n",
+        "\u0301\u0323",
+        "'a ",
+        "‘a b ",
+        "„a ",
         "References\n",
         '{"schema_version": [',
         "\u200b",
@@ -251,8 +256,16 @@ def test_kept_spans_are_disjoint_within_a_subject(text: str) -> None:
     ids=lambda unit: repr(unit)[:30],
 )
 def test_time_grows_with_the_text_and_not_with_its_square(unit: str) -> None:
+    assert_linear("", unit)
+
+
+def test_many_quotations_within_one_block_take_linear_time() -> None:
+    assert_linear("> ", '"we never trade on it" event study ')
+
+
+def assert_linear(beginning: str, unit: str) -> None:
     def spent(size: int) -> float:
-        text = (unit * (size // len(unit) + 1))[:size]
+        text = beginning + (unit * (size // len(unit) + 1))[:size]
         start = time.process_time()
         select_spans(INDEX.detect(read_document(text)))
         return time.process_time() - start

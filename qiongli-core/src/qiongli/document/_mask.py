@@ -21,7 +21,8 @@ _MASKED: Final = tuple(
         ("<!--", r"<!--\s*qiongli:begin.*?(?:<!--\s*qiongli:end.*?-->|\Z)", re.DOTALL | re.IGNORECASE),
         ("```", r"^ {0,3}(`{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1`*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE),
         ("~~~", r"^ {0,3}(~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1~*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE),
-        ("`", r"(`{1,2})[^`\n]{1,200}\1", 0),
+        # In ``quotation marks of LaTeX'' and ``others'', what stands between the two is no code.
+        ("`", r"(`{1,2})(?!`)(?: (?:(?!'')[^`\n]){1,198} |(?:(?!'')[^`\n]){1,200}(?<![\s(\[-]))\1(?!`)", 0),
         ("://", r"\b(?:https?|ftps?|file|git|ssh|s3|doi)://[^\s<>\"'）】”]+", re.IGNORECASE),
         ("www.", r"\bwww\.[^\s<>\"'）】”]+", re.IGNORECASE),
         ("10.", r"\b10\.\d{4,9}/[^\s<>\"']+", 0),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final
 
 from qiongli.document._han import SIMPLIFIED
@@ -24,6 +24,8 @@ _RUN: Final = re.compile(r"[A-Za-z0-9\u0080-\U0010ffff]+")
 _BEYOND_ASCII: Final = re.compile(r"[\u0080-\U0010ffff]")
 #: Different characters beyond ASCII up to which it pays to see whether all are dashes, quotation marks and such.
 _FEW: Final = 12
+#: Characters of a word beyond which its marks are put in order before it is normalised.
+_LONG_WORD: Final = 256
 #: A paragraph's end is no line break within a word.
 _LINE_BREAK_HYPHEN: Final = re.compile(r"[-\u2010\u00ad][^\S\n]*\n[^\S\n]*(?=[^\W\d_])")
 
@@ -90,17 +92,18 @@ def tokenise(text: str) -> Tokens:
     if not joins:
         return _tokens(text)
     apart = _tokens(text)
-    words: list[str] = []
+    joined: list[list[str]] = []
     starts: list[int] = []
     ends: list[int] = []
     for word, start, end in zip(apart.words, apart.starts, apart.ends, strict=True):
         if ends and joins.get(ends[-1]) == start:
-            words[-1] += word
+            joined[-1].append(word)
             ends[-1] = end
         else:
-            words.append(word)
+            joined.append([word])
             starts.append(start)
             ends.append(end)
+    words = ["".join(parts) for parts in joined]
     spans = (tuple(starts), tuple(ends))
     return Tokens(text, tuple(words), spans, apart)
 
@@ -199,12 +202,33 @@ def _tokenise_run(run: str, offset: int, collector: _Collector) -> None:
 
 def _add_word(characters: list[str], start: int, end: int, collector: _Collector) -> None:
     """Fold the characters of a word, and empty the list for the next one."""
-    word = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "".join(characters)).casefold())
+    word = "".join(characters)
+    if len(word) > _LONG_WORD:
+        word = _with_marks_in_order(word)
+    word = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
     characters.clear()
     if not word.isalnum():
         word = "".join(part for part in word if part.isalnum() or unicodedata.combining(part))
     if word:
         collector.add(word, start, end)
+
+
+def _with_marks_in_order(word: str) -> str:
+    """The word decomposed, with the marks behind each letter in canonical order.
+
+    Normalisation puts them in order too, in a time that grows with the square of their number.
+    """
+    parts: list[str] = []
+    marks: list[str] = []
+    for part in chain.from_iterable(unicodedata.normalize("NFKD", character) for character in word):
+        if unicodedata.combining(part):
+            marks.append(part)
+            continue
+        parts += sorted(marks, key=unicodedata.combining)
+        marks.clear()
+        parts.append(part)
+    parts += sorted(marks, key=unicodedata.combining)
+    return "".join(parts)
 
 
 @lru_cache(maxsize=8_192)

@@ -40,3 +40,8 @@ class Intervals(Generic[Item]):
                 return
             if self._ranges[place][1] >= end:
                 yield self._ranges[place]
+
+    def covers(self, start: int, end: int) -> bool:
+        """Whether one range holds the whole span."""
+        place = bisect_right(self._starts, start) - 1
+        return place >= 0 and self._furthest[place] >= end

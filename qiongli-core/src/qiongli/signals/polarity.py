@@ -25,12 +25,29 @@ _USING: Final = (
     r"analy[sz]es|investigate|investigates|consider|considers|address|addresses|concern|concerns|involve|involves|"
     r"discuss|discusses|cover|covers|include|includes|need|needs|require|requires|have|contain|contains|look|looks|want|"
     r"plan|plans|intend|intends|attempt|attempts|aim|aims|deal|deals|belong|belongs|focus|focuses|report|reports|"
-    r"compute|computes|make|makes|invoke|invokes|pursue|pursues|utili[sz]e|utili[sz]es|build|builds|construct|constructs)"
+    r"compute|computes|make|makes|invoke|invokes|pursue|pursues|utili[sz]e|utili[sz]es|build|builds|construct|constructs|"
+    r"do|undertake|undertakes|propose|proposes|present|presents|develop|develops|test|tests|explore|explores|mention|"
+    r"mentions|collect|collects|carry out|carries out|engage in|engages in|touch on|touch upon)"
+)
+#: The same in progress.
+_USING_NOW: Final = (
+    r"(?:using|employing|applying|adopting|running|conducting|performing|doing|implementing|relying|drawing|estimating|"
+    r"studying|examining|analy[sz]ing|investigating|considering|discussing|reporting|building|constructing|testing|"
+    r"exploring|collecting|going to|planning to|trying to|about to)"
+)
+#: The same, done with in the author's voice or in the passive.
+_USED: Final = (
+    r"(?:used|employed|applied|adopted|ran|run|conducted|performed|implemented|estimated|relied|examined|studied)"
+)
+#: Words that may stand between a negation and its verb: "do not therefore use", "do not, in this paper, use".
+_BETWEEN: Final = (
+    r"(?:(?:\w+ly|also|even|ever|here|thus|then|therefore|however|instead|yet|at all|in this \w+|"
+    r", (?:\w+ ){1,3},) ){0,2}"
 )
 _DONE: Final = (
     r"(?:used|employed|applied|adopted|run|conducted|performed|implemented|estimated|studied|examined|considered|"
     r"needed|required|involved|included|relevant|pursued|exploited|attempted|available|part|our|what|"
-    r"the (?:topic|subject|focus|method|point|question|aim|concern|issue))"
+    r"the (?:topic|subject|focus|method|point|question|aim|concern|issue)|(?:something|anything) (?:we|i|that))"
 )
 _DO_NOT: Final = (
     r"(?:(?:do|does|did|will|would|can|could|should|shall|may|might|must|need) not|cannot|dont|doesnt|didnt|wont|cant|"
@@ -43,22 +60,28 @@ _NO_FINDING: Final = (
     r"(?:doubt|evidence|effects?|significant|significantly|statistically|relation|relationship|differences?|impact|"
     r"association|systematic|clear|changes?|less|fewer|sooner|matter|one|other|more|better|support|response|role|"
     r"correlation|arbitrage|longer|discernible|detectable|measurable|meaningful|economically|reason|consensus|"
-    r"predictability|sign|signs|indication|need|guarantee)\b"
+    r"predictability|sign|signs|indication|need|guarantee|"
+    # What others have not done is what the author now does.
+    r"prior|previous|earlier|existing|extant|published|recent|papers?|authors?|researchers?|scholars?|literature)\b"
 )
 #: All alternatives in English begin with a word, and asking for that once is several times as fast as in each of them.
 _NEGATION: Final = LazyPattern(
-    rf"\b(?:{_DO_NOT} (?:\w+ly |also |even |ever )?(?:{_USING})\b"
+    rf"\b(?:{_DO_NOT} {_BETWEEN}(?:{_USING}|be {_USING_NOW})\b"
+    rf"|{_BE_NOT} {_BETWEEN}{_USING_NOW}\b"
     rf"|{_BE_NOT} (?=(?:an?|the|about|based|concerned|related|using|any|in|for|meant|our|another)\b)"
     rf"|{_HAVE_NOT} (?:been )?{_DONE}\b"
     r"|not (?=(?:an?|the|using|about|based|via|through|with|any|another|by means of)\b)"
-    rf"|never {_USING}\b|no longer (?:{_USING}|using|rely|relying)\b|stop(?:ped)? using\b"
+    rf"|not to {_USING}\b|never {_USING}\b|never (?:been )?{_USED}\b|nowhere (?:do|does|did|will|have|has)\b"
+    r"|(?:decid|opt|vot)(?:e|es|ed|ing|s)? against\b|(?:chose|chosen|choose) against\b"
+    r"|(?:steer|steers|steered|stay|stays|stayed|keep|keeps|kept) (?:clear|away) (?:of|from)\b"
+    rf"|no longer (?:{_USING}|using|rely|relying)\b|stop(?:ped)? using\b"
     r"|(?:rather than|instead of|as opposed to|in place of|in lieu of|in the absence of)\b"
     r"|without\b|neither\b|nor\b|lack(?:s|ing)? an?\b"
     r"|(?:avoid|avoids|avoided|avoiding|refrains? from|refrained from|abstain(?:s|ed)? from|devoid of|free of|"
     r"dispense with|dispenses with)\b"
     rf"|(?:no|not any) (?!{_NO_FINDING}))"
-    r"|(?:并?不(?:再|会|需要?|打算|准备)?|未(?:曾|能)?|没有?|无需|毋须|避免|放弃)"
-    r"(?:使用|采用|运用|利用|应用|依赖|涉及|讨论|研究|考虑|关注|构建|估计|属于|包含|包括|借助|引入|进行|分析|做|用)"
+    r"|(?:并?不(?:再|会|想|愿|需要?|打算|准备)?|未(?:曾|能)?|没有?|无需|毋须|避免|放弃|拒绝)"
+    r"(?:使用|采用|采取|运用|利用|应用|依赖|涉及|讨论|研究|考虑|关注|构建|估计|属于|包含|包括|借助|引入|进行|分析|做|用)"
     r"|并非|不是|而非|不属于?|而不是|无关"
 )
 _EXCEPTION: Final = LazyPattern(
@@ -91,11 +114,17 @@ _AFTER_TRIGGER: Final = 7
 _REACH: Final = 30
 
 _DENIED_AFTER: Final = LazyPattern(
-    rf"^(?: \( \w+ \))?(?: \w+){{0,3}}?(?: {_BE_NOT}| {_HAVE_NOT}| {_DO_NOT})(?: be| been)?(?: \w+ly)? {_DONE}\b"
+    rf"^(?: \( \w+ \))?(?: \w+){{0,3}}?(?: {_BE_NOT}| {_HAVE_NOT}| {_DO_NOT}| (?:is|are|was|were) \w+ly not)"
+    rf"(?: be| been)?(?: \w+ly)? {_DONE}\b"
+    r"|^(?: \w+){0,3}? (?:is|are|was|were|lies?|falls?|remains?) (?:\w+ )?(?:out of|beyond|outside) "
+    r"(?:(?:the|our|its) )?(?:scope|remit)\b"
+    r"|^(?: \w+){0,3}? (?:is|are) left (?:to|for) (?:future|later|others)\b"
+    r"|^(?: \w+){0,3}? (?:is|are|was|were) (?:\w+ly )?(?:avoided|ruled out as)\b"
     r"|^(?: \w+){0,3}? (?:is|are|was|were) never (?:used|employed|applied|run|conducted)\b"
     r"|^(?: \w+){0,3}? (?:plays?|has|have) no (?:place|part)\b"
     r"|^(?: ?\w)?(?:方法|法|模型|数据)?(?:未被|没有被|并未被?|不被|未)(?:使用|采用|考虑)"
     r"|^(?:方法|法|模型|数据)?(?:并不|不)适用|^(?:方法|法|模型|数据)?(?:不是|并非)(?:本文|我们)"
+    r"|^(?:方法|法|模型|数据)?(?:不在|超出了?)(?:本文|本研究|我们)?的?(?:研究|讨论)?的?范围"
 )
 #: How many tokens after a match are looked at.
 _LOOK_AHEAD: Final = 12
@@ -106,19 +135,32 @@ _TRIGGERS: Final = frozenset(
         *("not", "t", "no", "never", "without", "neither", "nor", "rather", "instead", "opposed", "place", "lieu"),
         *("avoid", "avoids", "avoided", "avoiding", "devoid", "free", "cannot", "absence", "dispense"),
         *("refrain", "refrains", "refrained", "abstain", "abstains", "abstained"),
-        *("dispenses", "stop", "stopped", "lack", "lacks", "lacking"),
+        *("dispenses", "stop", "stopped", "lack", "lacks", "lacking", "against", "clear", "away", "nowhere"),
+        *("scope", "remit", "left", "ruled"),
         *("dont", "doesnt", "didnt", "wont", "cant", "isnt", "arent", "wasnt"),
-        *"不未没无毋并而避放",
+        *"不未没无毋并而避放拒超",
     }
 )
 
-_PAIRS: Final = (("“", "”"), ("「", "」"), ("『", "』"), ("«", "»"), ("《", "》"), ("〈", "〉"))
+_PAIRS: Final = (("“", "”"), ("「", "」"), ("『", "』"), ("«", "»"), ("《", "》"), ("〈", "〉"), ("``", "''"))
+_LOW_QUOTATION: Final = LazyPattern(r"„([^„“”]{0,2000})[“”]")
+_BLOCK: Final = LazyPattern(r"^ {0,3}>[^\n]*$", re.MULTILINE)
+#: Single marks are apostrophes too: what opens stands before a word and not behind one, what closes behind and not
+#: before. The runs end at the next opening mark, so that they take linear time.
+_SINGLE: Final = tuple(
+    (
+        opening,
+        LazyPattern(
+            rf"(?<!\w){opening}(?=\w)(?:[^{opening}{closing}\n]|\n(?![^\S\n]*\n)|(?<=\w){closing}(?=\w)){{1,1998}}+"
+            rf"(?<!\s){closing}(?!\w)"
+        ),
+    )
+    for opening, closing in (("‘", "’"), ("'", "'"))
+)
 #: A quotation of fewer words than this is a term in inverted commas, not somebody's speech.
 _SPEECH_WORDS: Final = 4
 #: The same in Chinese, in characters.
 _SPEECH_CHARACTERS: Final = 10
-#: The size of what is quoted whole, whatever it says.
-_SPEECH: Final = 1 << 30
 #: Characters beyond which an opening mark has no closing one.
 _LONGEST_QUOTATION: Final = 2_000
 
@@ -137,6 +179,7 @@ class Clauses:
         #: What was found of matches before: several subjects often have one.
         self._denied: dict[tuple[int, int], bool] = {}
         self._quotations = quotations(tokens)
+        self._blocks = block_quotations(tokens.text)
 
     def denies(self, first: int, last: int) -> bool:
         """Whether the author denies what the tokens from `first` up to `last` say."""
@@ -190,25 +233,20 @@ class Clauses:
 
     def reports(self, first: int, last: int) -> bool:
         """Whether the tokens are part of somebody else's speech, however much of it they are."""
-        if not self._quotations:
-            return False
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
-        return any(True for _ in self._quotations.covering(start, end))
-
-    def speaks(self, first: int, last: int) -> bool:
-        """Whether the tokens are part of somebody else's speech, however much of it they are."""
-        if not self._quotations:
-            return False
-        return any(self._quotations.covering(self._tokens.starts[first], self._tokens.ends[last - 1]))
+        return self._quotations.covers(start, end) or self._blocks.covers(start, end)
 
     def quotes(self, first: int, last: int) -> bool:
-        """Whether the tokens are a minor part of somebody else's speech.
+        """Whether the tokens are a minor part of somebody else's speech, or stand in a block quotation.
 
         What makes up at least half of a quotation is a term in inverted commas, and stays the author's.
         """
-        if not self._quotations:
+        if not (self._quotations or self._blocks):
             return False
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
+        if self._blocks.covers(start, end):
+            return True
+        # None of them is long, so that few have to be looked at.
         return any(2 * (last - first) < size for _, _, size in self._quotations.covering(start, end))
 
 
@@ -231,19 +269,22 @@ def _negations(tokens: Tokens, trigger: int) -> tuple[int, ...]:
 
 
 def quotations(tokens: Tokens) -> Intervals[int]:
-    """Ranges of the text that quote somebody, each with its number of tokens.
-
-    They are speech in quotation marks that is longer than a term, and block quotations of Markdown.
-    """
+    """Ranges of the text in quotation marks that are speech, longer than a term, each with its number of tokens."""
     text = tokens.text
     spans: list[tuple[int, int]] = []
+    if "„" in text:
+        # German quotations end with the mark that opens English ones, other languages' with the English closing one.
+        text = _LOW_QUOTATION.sub(lambda match: f"“{match.group(1)}”", text)
     for opening, closing in _PAIRS:
         start = text.find(opening)
         while start != -1:
-            end = text.find(closing, start + 1, start + _LONGEST_QUOTATION)
+            end = text.find(closing, start + len(opening), start + _LONGEST_QUOTATION)
             if end != -1:
-                spans.append((start, end + 1))
+                spans.append((start, end + len(closing)))
             start = text.find(opening, start + 1 if end == -1 else end + 1)
+    for mark, pattern in _SINGLE:
+        if mark in text:
+            spans += [match.span() for match in pattern.finditer(text)]
     for mark in ('"', "＂"):
         if mark in text:
             spans += _straight(text, mark)
@@ -252,9 +293,14 @@ def quotations(tokens: Tokens) -> Intervals[int]:
         first, last = bisect_right(tokens.starts, start - 1), bisect_right(tokens.starts, end - 1)
         if _is_speech(tokens.words[first:last]):
             found.append((start, end, last - first))
-    if text.startswith(">") or "\n>" in text:
-        found += [(*match.span(), _SPEECH) for match in re.finditer(r"^>[^\n]*$", text, re.MULTILINE)]
     return Intervals(found)
+
+
+def block_quotations(text: str) -> Intervals[None]:
+    """The lines of the block quotations of Markdown; they are quoted whole, whatever they say."""
+    if ">" not in text:
+        return Intervals(())
+    return Intervals((*match.span(), None) for match in _BLOCK.finditer(text))
 
 
 def _straight(text: str, mark: str) -> list[tuple[int, int]]:
