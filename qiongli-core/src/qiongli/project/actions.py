@@ -315,11 +315,12 @@ def written_memory(
         "schema_version": old.get("schema_version", SCHEMA_VERSION),
         "revision": before.revision + 1,
         "manifest_digest": manifest_digest,
-        "dismissed_subjects": _entries(old.get("dismissed_subjects", {}), dismissed),
-        "suggestions": _entries(old.get("suggestions", {}), suggestions),
+        "dismissed_subjects": _entries(old.get("dismissed_subjects", {}), before.memory.dismissed, dismissed),
+        "suggestions": _entries(old.get("suggestions", {}), before.memory.suggestions, suggestions),
     }
     for entry in content["suggestions"].values():
-        entry["fingerprints"] = entry["fingerprints"][-RETAINED_FINGERPRINTS:]
+        if len(entry.get("fingerprints", ())) > RETAINED_FINGERPRINTS:
+            entry["fingerprints"] = entry["fingerprints"][-RETAINED_FINGERPRINTS:]
     content.update({key: value for key, value in old.items() if key not in content})
     if latest is not None:
         content["latest_refinement"] = to_packet(latest)
@@ -331,8 +332,16 @@ def written_memory(
     return validated_head(data, content, events, undo, telling)
 
 
-def _entries(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    return {subject: {**old.get(subject, {}), **to_packet(new[subject])} for subject in sorted(new)}
+def _entries(old: Mapping[str, Any], known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The file's entries of `new`; those that are as they were `known` from the `old` ones stay as they are."""
+    return {
+        subject: (
+            dict(old[subject])
+            if subject in old and new[subject] is known.get(subject)
+            else {**old.get(subject, {}), **to_packet(new[subject])}
+        )
+        for subject in sorted(new)
+    }
 
 
 def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: list[str], changed: bool) -> Lines:

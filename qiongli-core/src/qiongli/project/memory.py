@@ -240,7 +240,7 @@ def _dismissal(entry: Any, field: str) -> Dismissal:
 
 def _suggestion(entry: Any, field: str) -> SuggestionMemory:
     fingerprints = _get(entry, "fingerprints", list, [], field)
-    if not all(isinstance(fingerprint, str) for fingerprint in fingerprints):
+    if not {str}.issuperset(map(type, fingerprints)):
         raise _corrupt("not a list of texts", f"{field}.fingerprints")
     return SuggestionMemory(
         suggestion_count=_count(entry, "suggestion_count", field),
