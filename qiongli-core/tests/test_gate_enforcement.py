@@ -15,10 +15,13 @@ from gate_cases import TOPICS, pack, write_pack, write_package
 from qiongli.cli import run
 from qiongli.contract import load_contract
 from qiongli.evaluation.catalogue import as_subject
+from qiongli.evaluation.packs import Pack
+from qiongli.gate import record as gate_record
+from qiongli.gate import verification
 from qiongli.gate.check import check_subject
 from qiongli.gate.digest import content_digest
 from qiongli.gate.promotion import make_record
-from qiongli.gate.record import RECORD_FILE, write_record
+from qiongli.gate.record import RECORD_FILE, verdict_key, write_record
 from qiongli.gate.verification import GateVerifier
 from qiongli.plugins import discover
 from qiongli.plugins._distributions import searching
@@ -136,6 +139,11 @@ def _added_file(root: Path) -> None:
     (root / "notes.txt").write_text("hello", encoding="utf-8")
 
 
+def _second_record(root: Path) -> None:
+    """A file of the record's name elsewhere in the package is a file like any other."""
+    (root / "evaluation" / RECORD_FILE).write_text("{}", encoding="utf-8")
+
+
 def _forged(root: Path) -> None:
     """A hand-written record with the right digest over a pack whose fixtures fail."""
     cases = pack(WORD)
@@ -188,6 +196,7 @@ TAMPERINGS: Mapping[Callable[[Path], None], str] = {
     _changed_overlay: "record_outdated",
     _changed_fixture: "record_outdated",
     _added_file: "record_outdated",
+    _second_record: "record_outdated",
     _forged: "record_does_not_hold",
     _newer_rules: "record_other_rules",
     _other_subject: "record_foreign",
@@ -339,6 +348,30 @@ class TestCache:
         assert state(seen(site, verifier=broken)) == ("lens_only", ["verification_failed"])
         assert state(seen(site)) == ("active", [])
 
+    @pytest.mark.parametrize("part", ["core", "rules", "record", "content", "peers"])
+    def test_a_verdict_is_kept_under_everything_that_it_rests_on(
+        self, monkeypatch: pytest.MonkeyPatch, part: str
+    ) -> None:
+        parts: dict[str, Any] = {"record": "r", "content": "c", "peers": [("quimbly", "p")]}
+        before = verdict_key(**parts)
+        assert verdict_key(**parts) == before
+        if part == "core":
+            monkeypatch.setattr(gate_record, "core_digest", lambda: "other bytes")
+        elif part == "rules":
+            monkeypatch.setattr(gate_record, "POLICY_VERSION", 2)
+        else:
+            parts[part] = [("quimbly", "other")] if part == "peers" else "other"
+        assert verdict_key(**parts) != before
+
+    def test_what_could_not_be_checked_is_checked_again(
+        self, site: FakeDistributions, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """For once the legacy pack cannot be read."""
+        with monkeypatch.context() as patch:
+            patch.setattr(verification, "load_legacy_pack", lambda: Pack("legacy"))
+            assert state(seen(site)) == ("lens_only", ["record_does_not_hold"])
+        assert state(seen(site)) == ("active", [])
+
 
 class TestDeferred:
     def test_until_it_is_verified_a_subject_only_lends_lenses(self, site: FakeDistributions) -> None:
@@ -378,6 +411,13 @@ class TestAdmission:
         assert state(catalogue, "fendrax") == ("active", [])
         assert state(catalogue) == ("lens_only", ["record_does_not_hold"])
         assert state(catalogue, PEER) == ("active", [])
+
+    def test_who_does_not_act_takes_nothing_from_anybody(self, site: FakeDistributions) -> None:
+        """The greedy one comes first, and has no record: it is no peer."""
+        (self.greedy(site, "aa-first") / RECORD_FILE).unlink()
+        catalogue = seen(site)
+        assert state(catalogue, "fendrax") == ("lens_only", ["no_record"])
+        assert state(catalogue) == ("active", [])
 
     def test_another_set_of_peers_is_another_verdict(self, site: FakeDistributions) -> None:
         assert state(seen(site)) == ("active", [])

@@ -88,6 +88,16 @@ class TestSources:
         found = find_source(str(tree), Catalogue((early, late)))  # type: ignore[arg-type]
         assert [peer.contract.subject for peer in found.peers] == ["fendrax"]
 
+    def test_nobody_is_its_own_peer(self, tmp_path: Path) -> None:
+        """What is active already is measured again beside those before it, and not beside itself."""
+        subjects = []
+        for priority, word in enumerate(("fendrax", WORD, "quimbly")):
+            root = write_package(tmp_path / word, word, status="runtime_enabled")
+            subject = as_subject(load_contract(root), root, distribution=word, priority=priority)
+            subjects.append(attrs.evolve(subject, listing=attrs.evolve(subject.listing, state="active")))
+        found = find_source(WORD, Catalogue(tuple(subjects)))
+        assert [peer.contract.subject for peer in found.peers] == ["fendrax"]
+
 
 class TestPromotion:
     def test_the_status_moves_and_comments_stay(self, tree: Path) -> None:
@@ -176,6 +186,25 @@ class TestPromotion:
         monkeypatch.setattr(promotion, "write_record", broken)
         with pytest.raises(OSError, match="disk full"):
             promote(source_of(tree))
+        assert contents(root) == before
+
+    def test_what_does_not_pass_with_its_new_status_is_left_as_it_was(
+        self, tree: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root = package_root(tree)
+        before = contents(root)
+        true = promotion.check_subject
+
+        def second_fails(*arguments: object, **options: object) -> object:
+            run = true(*arguments, **options)  # type: ignore[arg-type]
+            if options.get("depth") != "fast":
+                return run
+            return attrs.evolve(run, report=attrs.evolve(run.report, eligible_for_runtime_enabled=False))
+
+        monkeypatch.setattr(promotion, "check_subject", second_fails)
+        with pytest.raises(StateRefusedError) as refused:
+            promote(source_of(tree))
+        assert refused.value.code == "promotion_failed"
         assert contents(root) == before
 
 
