@@ -84,6 +84,11 @@ def _prepare_without_block(root: Path, subjects: Catalogue) -> None:
     (root / ".qiongli/guidance.d/subject-runtime.md").write_bytes(NOTES)
 
 
+def _prepare_session(root: Path, subjects: Catalogue) -> None:
+    _prepare(root, subjects)
+    (root / ".qiongli/trace/session.json").write_bytes(b"no sessions")
+
+
 def _prepare_proposal(root: Path, subjects: Catalogue) -> None:
     _prepare(root, subjects)
     apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root), propose=True)
@@ -136,6 +141,10 @@ CASES: dict[str, tuple[Callable[[Path, Catalogue], None], Act]] = {
         ),
     ),
     "apply": (_prepare_proposal, _apply_proposal),
+    "session_malformed": (
+        _prepare_session,
+        lambda store, subjects: store_session(store.project.root, "s1", (), turn=3, store=store),
+    ),
     "session": (
         _prepare,
         lambda store, subjects: store_session(store.project.root, "s1", (), turn=3, store=store),
