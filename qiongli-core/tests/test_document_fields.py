@@ -97,6 +97,23 @@ def test_a_pasted_packet_is_masked_whole() -> None:
     assert words(f"before {own} after") == {"text": "before after"}
 
 
+@pytest.mark.parametrize(
+    ("pasted", "left"),
+    [
+        (json.dumps({"decision": "borrow_lens", "mode": "auto", "signals": [{"snippet": "a } bond"}]}), "after"),
+        (json.dumps({"text": json.dumps({"decision": "no_subject", "signals": [{"snippet": "bond"}]})}), "text after"),
+        (repr({"decision": "no_subject", "signals": [{"snippet": "bond's bond"}]}), "after"),
+        # Cut off: what follows cannot be told from it.
+        ('{"decision": "suggest_subject", "signals": [{"snippet": "bond"}', ""),
+        # Somebody else's.
+        (json.dumps({"decision": "accept", "review": "bond"}), "decision accept review bond after"),
+        (json.dumps({"subject": "bond"}) + " lock_subject", "subject bond lock subject after"),
+    ],
+)
+def test_a_packet_is_known_however_it_was_printed(pasted: str, left: str) -> None:
+    assert words(f"before {pasted} after") == {"text": f"before {left}".strip()}
+
+
 def references(text: str) -> str:
     (field,) = read_document(text).fields
     return "" if field.references is None else text[slice(*field.references)]

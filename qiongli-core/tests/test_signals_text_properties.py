@@ -259,6 +259,11 @@ def test_time_grows_with_the_text_and_not_with_its_square(unit: str) -> None:
     assert_linear("", unit)
 
 
+@pytest.mark.parametrize("unit", ['{"subject":"} ', '{"subject":x} ', '{"subject":', "{'subject': 1} "])
+def test_packets_of_others_take_linear_time(unit: str) -> None:
+    assert_linear('"schema_version" ', unit)
+
+
 def test_many_quotations_within_one_block_take_linear_time() -> None:
     assert_linear("> ", '"we never trade on it" event study ')
 

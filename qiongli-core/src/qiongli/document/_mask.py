@@ -5,8 +5,8 @@ Masked characters become spaces, so that offsets stay those of the original.
 
 from __future__ import annotations
 
-import json
 import re
+from bisect import bisect_left
 from itertools import islice
 from typing import Final
 
@@ -36,10 +36,17 @@ _ENDINGS: Final = r"\.(?:py|csv|tex|pdf|docx?|xlsx?|json|ya?ml|do|dta|rds?|txt|m
 _FILE_ENDING: Final = LazyPattern(_ENDINGS)
 _FILE: Final = LazyPattern(rf"(?<![\w./-])[\w-]{{1,128}}(?:/[\w.-]{{1,128}}){{0,16}}{_ENDINGS}")
 
-#: How a packet of Qiongli's own begins, in its own order of keys or sorted, when a user pastes one.
+#: How a packet of Qiongli's own begins, in its own order of keys or sorted, when a user pastes one: as JSON, as JSON
+#: within a JSON text, or as Python prints it.
 _OWN_PACKET: Final = LazyPattern(
-    r"\{\s*\"(?:schema_version|decision|active_subject|packets|action|after|subjects?)\"\s*:"
+    r"\{(?:\s|\\n)*\\*[\"'](?:schema_version|decision|active_subject|packets|action|after|subjects?)\\*[\"']\s*:"
 )
+#: What tells it from somebody else's.
+_OWN_MARK: Final = LazyPattern(
+    r"[\"']schema_version\\*[\"']"
+    r"|[\"']decision\\*[\"']\s*:\s*\\*[\"'](?:no_subject|borrow_lens|suggest_subject|confirm_subject|lock_subject)"
+)
+_STRUCTURE: Final = LazyPattern(r"\\.|[\"{}]", re.DOTALL)
 
 _HEADING: Final = (
     r"(?:references(?:[ \t]+(?:and[ \t]+notes|cited))?|bibliography|selected[ \t]+bibliography|works[ \t]+cited|"
@@ -77,7 +84,7 @@ def mask(text: str) -> str:
             text = pattern.sub(_blank, text)
     if "." in text and _FILE_ENDING.search(text):
         text = _FILE.sub(_blank, text)
-    if '"schema_version"' in text:
+    if "schema_version" in text or "_subject" in text or "borrow_lens" in text:
         text = _without_packets(text)
     return text
 
@@ -87,25 +94,43 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _without_packets(text: str) -> str:
-    """The text without Qiongli's own JSON packets: the router must not convince itself."""
-    decoder = json.JSONDecoder()
+    """The text without Qiongli's own packets: the router must not convince itself."""
+    marks = [match.start() for match in _OWN_MARK.finditer(text)]
+    if not marks:
+        return text
     parts: list[str] = []
-    done = 0
+    kept = done = 0
     for match in _OWN_PACKET.finditer(text):
         start = match.start()
         if start < done:
             continue
-        try:
-            end = decoder.raw_decode(text, start)[1]
-        except (ValueError, RecursionError):
-            # Cut off or malformed: what follows cannot be told from the packet, and looking again would take too long.
-            end = len(text)
-        if '"schema_version"' not in text[start:end]:
-            # Somebody else's.
+        done = _closing_brace(text, start)
+        place = bisect_left(marks, start)
+        if place == len(marks) or marks[place] >= done:
+            # Somebody else's, and so is all that it holds.
             continue
-        parts += (text[done:start], "\n".join(" " * len(line) for line in text[start:end].split("\n")))
-        done = end
-    return "".join((*parts, text[done:]))
+        parts += (text[kept:start], "\n".join(" " * len(line) for line in text[start:done].split("\n")))
+        kept = done
+    return "".join((*parts, text[kept:]))
+
+
+def _closing_brace(text: str, start: int) -> int:
+    """One past the brace that closes the one at `start`, those within strings apart.
+
+    In what is cut off none does: what follows cannot be told from the packet, and all of it counts as such. A decoder
+    would count the lines up to each error that it meets, in a time that grows with the square of the text.
+    """
+    depth = 0
+    in_string = False
+    for match in _STRUCTURE.finditer(text, start):
+        sign = match.group()
+        if sign == '"':
+            in_string = not in_string
+        elif not in_string and sign in "{}":
+            depth += 1 if sign == "{" else -1
+            if depth == 0:
+                return match.end()
+    return len(text)
 
 
 def reference_span(text: str) -> tuple[int, int] | None:
