@@ -126,6 +126,14 @@ class TestMutation:
         assert len(found) == 3 * len(subject.contract.signals)
         assert {mutant.operator for mutant in found} == {"drop", "broaden", "flip"}
 
+    def test_a_flip_silences_what_acts_and_lets_act_what_does_not(self, subject: CatalogueSubject) -> None:
+        flips = {
+            mutant.signal.activation: mutant.changed.activation
+            for mutant in mutants(subject.contract)
+            if mutant.operator == "flip" and mutant.changed is not None
+        }
+        assert flips == {"subject": "context_only", "method_only": "subject", "context_only": "subject"}
+
     @pytest.mark.parametrize(
         ("pattern", "broader"),
         [
@@ -196,3 +204,28 @@ class TestChangedTexts:
 
         report = run_metamorphic(read_fixtures(fixtures(pack(WORD)), runtime.index), shouting, runtime.index)
         assert {failure.change for failure in report.failures} == {"letter_case"}
+
+    def test_a_router_that_answers_without_evidence_is_found_out(self, subject: CatalogueSubject) -> None:
+        """It remembers cases by how their texts begin, whatever is left of the terms in them."""
+        runtime = measuring_runtime([subject])
+        infer = infer_with(runtime)
+        cases = read_fixtures(fixtures(pack(WORD)), runtime.index)
+        known = {str(case.fixture.task_packet["context"])[:20]: case.fixture.task_packet for case in cases}  # type: ignore[index]
+
+        def remembering(task_packet: Any, **state: Any) -> Any:
+            return infer(known.get(str(task_packet["context"])[:20], task_packet), **state)
+
+        report = run_metamorphic(cases, remembering, runtime.index)
+        assert {failure.change for failure in report.failures} >= {"no_evidence"}
+
+    def test_a_router_that_overhears_denials_is_found_out(self, subject: CatalogueSubject) -> None:
+        runtime = measuring_runtime([subject])
+        infer = infer_with(runtime)
+
+        def deaf(task_packet: Any, **state: Any) -> Any:
+            text = str(task_packet["context"]).replace("do not use", "use")
+            return infer({**task_packet, "context": text}, **state)
+
+        report = run_metamorphic(read_fixtures(fixtures(pack(WORD)), runtime.index), deaf, runtime.index)
+        assert {failure.change for failure in report.failures} == {"denied"}
+        assert all(failure.expected == "no suggestion" for failure in report.failures)
