@@ -14,6 +14,7 @@ from qiongli.contract.models import CONTRACT_FILE
 from qiongli.evaluation.catalogue import switched_on
 from qiongli.evaluation.parallel import default_jobs
 from qiongli.gate.check import check_subject
+from qiongli.gate.detectors import permitted_detectors
 from qiongli.gate.promotion import earlier_record, promote
 from qiongli.gate.record import changed_files, content_digest
 from qiongli.gate.sources import Source, admission_rank, find_source
@@ -55,7 +56,8 @@ def main() -> None:
     for source in sources():
         slug = source.subject.contract.subject
         if "--promote" in sys.argv[1:]:
-            done = promote(source, jobs=default_jobs())
+            running = permitted_detectors(source.subject, source.peers)
+            done = promote(source, detectors=running, jobs=default_jobs())
             why = "" if done.report is None or done.changed else "; ".join(done.report.blocking_failures)
         else:
             why = problem(source)
