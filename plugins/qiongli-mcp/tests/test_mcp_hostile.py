@@ -16,7 +16,7 @@ from mcp_types import ElicitResult
 from qiongli.errors import InputError
 from qiongli.project import Store, open_project
 from qiongli_mcp.edge import hidden, tool_error
-from qiongli_mcp.replies import bounded
+from qiongli_mcp.replies import beginning, bounded
 from qiongli_mcp.server import build_server
 
 TASK = "We use CRSP abnormal returns in an event study, for the Journal of Finance"
@@ -251,6 +251,17 @@ def test_shortening_keeps_the_shape_and_says_what_it_cut() -> None:
     assert any(line.startswith("signals: ") and line.endswith(" of 500") for line in small["shortened"])
     assert len(packet["signals"]) == 500
     assert bounded({"a": 1}, 8_192) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 9_000, "事件研究" * 3_000, '"\\\n' * 4_000, "a" * 5_000 + "研" * 5_000, "short", ""]
+)
+def test_a_text_is_cut_where_it_fills_its_room_in_whatever_script(text: str) -> None:
+    kept = beginning(text, 6_000)
+    assert text.startswith(kept)
+    size = len(json.dumps(kept))
+    assert size <= 6_000
+    assert kept == text or size > 5_990
 
 
 def test_folders_of_this_machine_are_replaced_wherever_they_stand() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from typing import Any, Final
 
 from mcp_types import CallToolResult, TextContent
@@ -52,6 +53,11 @@ def bounded(packet: dict[str, Any], limit: int, *, full: bool = False) -> dict[s
     noun = "detail='full' gives more" if not full else "read the project's files or the CLI's output for the rest"
     kept["shortened"] = [*(f"{path}: {now[path]} of {original[path]}" for path in sorted(now)[:12]), noun]
     return kept
+
+
+def beginning(text: str, limit: int) -> str:
+    """As much of a text as takes at most `limit` bytes in a packet; at least 2, for the quotation marks."""
+    return text[: bisect_right(range(len(text) + 1), limit, key=lambda length: _size(text[:length])) - 1]
 
 
 def _size(value: Any) -> int:

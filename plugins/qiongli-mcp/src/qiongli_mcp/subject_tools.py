@@ -11,6 +11,7 @@ from pydantic import Field
 from qiongli.errors import UnknownSubjectError
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 from qiongli_mcp.edge import folder
+from qiongli_mcp.replies import FULL_LIMIT, SHORT_LIMIT, beginning
 from qiongli_mcp.routing_tools import Detail
 from qiongli_mcp.runtime_access import current_catalogue, router_for, settled_catalogue
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 Kind = Literal["overlay", "skill", "domain_profile", "method_pack", "venue_profile"]
 Slug = Annotated[str, Field(max_length=100, description="Slug of the subject.")]
 
-#: What a short reply keeps of a resource: text and structure say the same, and escapes take room.
-_RESOURCE_TEXT = 5_500
+#: What the reference of a resource takes beside its text.
+_REFERENCE_ROOM = 1_500
 
 
 def require_subject(slug: str) -> CatalogueSubject:
@@ -65,7 +66,7 @@ def qiongli_resource_read(
     from qiongli.resources import load_resource
 
     reference, text = load_resource(require_subject(subject), kind, name or subject)
-    kept = text if detail == "full" else text.encode()[:_RESOURCE_TEXT].decode(errors="ignore")
+    kept = beginning(text, (FULL_LIMIT if detail == "full" else SHORT_LIMIT) - _REFERENCE_ROOM)
     return {
         "schema_version": SCHEMA_VERSION,
         "resource": to_packet(reference),
