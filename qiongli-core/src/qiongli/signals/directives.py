@@ -23,7 +23,8 @@ _AFTER: Final = 6
 
 _OBJECT: Final = (
     r"(?:this|it|that|everything|all|them|the|my|our|me)"
-    r"(?: (?:task|paper|project|study|draft|manuscript|article|text|question|topic|research|work|analysis|abstract))?"
+    r"(?: (?:task|paper|project|study|draft|manuscript|article|text|question|topic|research|work|analysis|abstract|"
+    r"subject|discipline|field|domain))?"
 )
 _NEGATIVE: Final = (
     r"(?:(?:do|should|must|shall|may|can|need) not|cannot|(?:don|shouldn|mustn|needn|can) t|dont|never|not to|"
@@ -35,9 +36,16 @@ _TURNING: Final = (
 )
 _ARTICLE: Final = r"(?:an? |the |another )?"
 _MANNER: Final = r"(?:(?:strictly|only|purely|firmly|simply|just|please) )?"
+_SENTENCE: Final = r"(?:^|[.;:!?\n] |\b(?:please|kindly) )"
+#: Where an order without an object begins: "households that do not turn to finance" give none.
+_LEAD: Final = r"(?:(?:^|[.;:!?\n,] )(?:(?:and|but|so|then|also) )?|\b(?:please|kindly|you|and|but|so) )"
+_TO: Final = r"(?: over)? (?:to|as|into|in|under|towards?|for)"
 _EXCLUDE_BEFORE: Final = LazyPattern(
-    rf"\b{_NEGATIVE} (?:please |ever )?(?:be )?{_TURNING}(?: {_OBJECT})?(?: over)?"
-    rf"(?: to| as| into| in| under| towards?| for)? {_ARTICLE}$"
+    rf"\b{_NEGATIVE} (?:please |ever )?(?:be )?{_TURNING} {_OBJECT}{_TO} {_ARTICLE}$"
+    rf"|\b{_NEGATIVE} (?:please |ever )?(?:make|call|consider) {_OBJECT} {_ARTICLE}$"
+    rf"|{_LEAD}{_NEGATIVE} (?:please |ever )?{_TURNING}{_TO} {_ARTICLE}$"
+    rf"|\b(?:should|must|shall|may|can|need) not be {_TURNING}{_TO} {_ARTICLE}$"
+    rf"|\b(?:(?:do|would) not|(?:don|wouldn) t|dont) (?:want|like) {_OBJECT} (?:to be )?{_TURNING}{_TO} {_ARTICLE}$"
     rf"|\b(?:this|it|{_OBJECT}) (?:is|should|must|need)(?: not|n t)(?: be)?"
     rf"(?: (?:treated|read|classified|seen|regarded) as)? {_ARTICLE}$"
     rf"|\b(?:keep|treat|route|handle|stay|remain|classify)\b[^.;!?\n]*"
@@ -52,6 +60,20 @@ _EXCLUDE_AROUND: Final = LazyPattern(
 _EXCLUDE_AFTER: Final = LazyPattern(
     r"^ (?:paper|task|project|study|question|article|topic|manuscript|thesis)\b(?! (?:only|alone))"
     r"|^ ?学?(?:类|领域)?的?(?:论文|文章|任务|课题|问题|研究(?!$)|领域)(?![\u4e00-\u9fff])|^学?$"
+)
+#: "Do not use finance", "leave finance out", "not finance, please": orders only when nothing but the name follows.
+_EXCLUDE_BARE: Final = LazyPattern(
+    rf"{_SENTENCE}{_NEGATIVE} (?:please |ever )?(?:use|apply|load|suggest|pick|choose|select|activate) {_ARTICLE}$"
+    rf"|{_SENTENCE}(?:exclude|ignore|avoid|skip|disable) {_ARTICLE}$"
+    rf"|(?:^|[.;:!?\n] )not $|\bi (?:do not|don t|dont) want {_ARTICLE}$"
+)
+_NOTHING_BUT_THE_NAME: Final = LazyPattern(
+    r"^(?: (?:subject|discipline|standards|rules|package|here|for this(?: \w+)?|entirely|altogether))*"
+    r"(?: ,)?(?: please)?(?: [.;!?\n]|$)"
+)
+_LEAVE_OUT: Final = LazyPattern(rf"{_SENTENCE}(?:leave|keep) {_ARTICLE}$")
+_OUT: Final = LazyPattern(
+    r"^(?: \w+)? out(?: of (?:this|it|the (?:task|paper|project|draft)))?(?: ,)?(?: please)?(?: [.;!?\n]|$)"
 )
 _NOT_ALONE: Final = LazyPattern(
     r"^(?: (?:paper|task|project|study|question|research|topic|subject|article|work))?"
@@ -76,7 +98,7 @@ _HINTS: Final = frozenset(
     {
         *("not", "t", "never", "avoid", "stop", "refrain", "no", "dont", "cannot", "isn", "rather", "instead"),
         *("keep", "leave", "hold", "stay", "remain", "stick", "treat", "route", "handle", "classify", "read", "regard"),
-        *("consider", *"不勿别并请仍继就仅只应保按用"),
+        *("consider", "exclude", "ignore", "skip", "disable", *"不勿别并请仍继就仅只应保按用"),
     }
 )
 
@@ -130,6 +152,8 @@ def _order(field: DocumentField, first: int, last: int) -> tuple[str, int] | Non
     for role, pattern, needed in (
         ("exclude", _EXCLUDE_BEFORE, None),
         ("exclude", _EXCLUDE_AROUND, _EXCLUDE_AFTER),
+        ("exclude", _EXCLUDE_BARE, _NOTHING_BUT_THE_NAME),
+        ("exclude", _LEAVE_OUT, _OUT),
         ("keep", _KEEP_BEFORE, None),
         ("keep", _KEEP_AROUND, _KEEP_AFTER),
     ):
