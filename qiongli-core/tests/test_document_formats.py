@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import builtins
 import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qiongli.document.formats import decode, parse_packet_text, read_file
+from qiongli.document.formats import decode, parse_packet_text, read_bounded, read_file
 from qiongli.errors import EnvironmentBrokenError, InputError
 
 
@@ -202,6 +203,33 @@ def test_a_small_archive_that_unfolds_to_too_much_is_too_large(tmp_path: Path) -
     assert path.stat().st_size < 10_000
     with pytest.raises(InputError) as caught:
         read_file(path, limit=100_000)
+    assert caught.value.code == "input_too_large"
+
+
+class Endless(BytesIO):
+    """A device or pipe that never ends; it notes how much was asked of it."""
+
+    asked = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
+        assert size >= 0, "all of it was asked for"
+        self.asked += size
+        return b"x" * size
+
+
+def test_of_what_never_ends_no_more_is_read_than_the_limit() -> None:
+    stream = Endless()
+    with pytest.raises(InputError) as caught:
+        read_bounded(stream, "standard input", limit=100)
+    assert (caught.value.code, caught.value.place) == ("input_too_large", "standard input")
+    assert stream.asked <= 200
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="the system has no endless device")
+def test_a_device_is_no_small_file_because_its_size_is_given_as_nothing() -> None:
+    with pytest.raises(InputError) as caught:
+        read_file(Path("/dev/zero"), limit=1_000)
     assert caught.value.code == "input_too_large"
 
 

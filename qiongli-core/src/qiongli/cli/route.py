@@ -129,10 +129,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _standard_input() -> dict[str, Any] | str:
-    from qiongli.document.formats import decode, parse_packet_text
+    from qiongli.document.formats import decode, parse_packet_text, read_bounded
 
     buffer = getattr(sys.stdin, "buffer", None)
-    text = decode(buffer.read(), "standard input") if buffer is not None else sys.stdin.read()
+    place = "standard input"
+    text = decode(read_bounded(buffer, place), place) if buffer is not None else sys.stdin.read()
     parsed = parse_packet_text(text)
     return text if parsed is None else dict(parsed)
 

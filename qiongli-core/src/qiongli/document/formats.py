@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 from qiongli.errors import EnvironmentBrokenError, InputError
 
@@ -41,12 +41,16 @@ def read_file(path: Path, *, limit: int = FILE_LIMIT) -> Mapping[str, object]:
     `invalid_task_packet`) and `EnvironmentBrokenError` (`missing_extra`) when the library for a format is missing.
     """
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= limit else None
+        with path.open("rb") as file:
+            data = read_bounded(file, str(path), limit=limit)
     except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror}", code="file_not_found", place=str(path)) from None
-    if data is None:
-        raise _too_large(path, size, limit)
+        raise InputError(
+            f"the file cannot be read: {error.strerror}",
+            code="file_not_found",
+            place=str(path),
+            expected="a file that exists and may be read",
+            hint="Check the path",
+        ) from None
     ending = path.suffix.casefold()
     if ending == ".docx":
         return {"draft": _parsed("docx", path, lambda: _docx(data, path, limit))}
@@ -61,8 +65,8 @@ def read_file(path: Path, *, limit: int = FILE_LIMIT) -> Mapping[str, object]:
                 hint=f"Give it the right ending: {instead}",
             )
     text = decode(data, str(path))
-    if ending in (".tex", ".bib") and size > SOURCE_LIMIT:
-        raise _too_large(path, size, SOURCE_LIMIT)
+    if ending in (".tex", ".bib") and len(data) > SOURCE_LIMIT:
+        raise _too_large(path, SOURCE_LIMIT)
     if ending in (".tex", ".ltx"):
         return _parsed("latex", path, lambda: _tex(text))
     if ending == ".bib":
@@ -75,6 +79,17 @@ def read_file(path: Path, *, limit: int = FILE_LIMIT) -> Mapping[str, object]:
     if ending in (".md", ".markdown", ".qmd", ".rmd"):
         return _markdown(text)
     return {"draft": text}
+
+
+def read_bounded(stream: BinaryIO, place: str, *, limit: int = FILE_LIMIT) -> bytes:
+    """All bytes of a stream; raises `InputError` (`input_too_large`) as soon as there are more than the limit.
+
+    What a system says of a size is no bound: pipes and devices have none.
+    """
+    data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise _too_large(place, limit)
+    return data
 
 
 def decode(data: bytes, place: str) -> str:
@@ -99,11 +114,11 @@ def parse_packet_text(text: str) -> Mapping[str, object] | None:
     return packet if isinstance(packet, dict) else None
 
 
-def _too_large(path: Path, size: int, limit: int) -> InputError:
+def _too_large(place: Path | str, limit: int) -> InputError:
     return InputError(
-        f"the file has {size} bytes, or unfolds to more than it may",
+        "there are more bytes than may be read, or it unfolds to more",
         code="input_too_large",
-        place=str(path),
+        place=str(place),
         expected=f"at most {limit} bytes",
         hint="Give the abstract only",
     )
@@ -179,7 +194,7 @@ def _docx(data: bytes, path: Path, limit: int) -> str:
     # A small archive may unfold to anything; the library reads all of it.
     with ZipFile(BytesIO(data)) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > 2 * limit:
-            raise _too_large(path, len(data), limit)
+            raise _too_large(path, limit)
     lines: list[str] = []
     for block in docx.Document(BytesIO(data)).iter_inner_content():
         if isinstance(block, Table):
@@ -201,7 +216,7 @@ def _pdf(data: bytes, path: Path) -> str:
         pages.append(page.extract_text())
         length += len(pages[-1])
         if length > TEXT_LIMIT:
-            raise _too_large(path, len(data), TEXT_LIMIT)
+            raise _too_large(path, TEXT_LIMIT)
     text = "\n".join(pages)
     if not text.strip():
         raise InputError(
