@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from qiongli.gate.admission import installed_catalogue
 from qiongli.project import apply_action
-from qiongli_mcp import skills
+from qiongli_mcp import resources, skills
 from qiongli_mcp.runtime_access import current_catalogue
 from qiongli_mcp.server import build_server
 
@@ -133,6 +133,14 @@ def test_subjects_kinds_and_names_are_completed(ask: Any) -> None:
     assert complete(ask, prompt, "cwd", "/") == []
 
 
+def test_names_that_may_not_be_loaded_are_not_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QIONGLI_SUBJECTS_DISABLED", "finance")
+    lowered = installed_catalogue()
+    monkeypatch.setattr(resources, "current_catalogue", lambda: lowered)
+    assert resources.possible_values("name", {"subject": "finance", "kind": "overlay"}) == []
+    assert resources.possible_values("name", {"subject": "economics", "kind": "overlay"}) == ["economics"]
+
+
 def test_plan_task_gives_the_facts_and_the_rules(ask: Any, tmp_path: Path) -> None:
     prompts = {prompt.name: prompt for prompt in ask(lambda client: client.list_prompts()).prompts}
     assert [argument.name for argument in prompts["plan_task"].arguments] == ["task", "cwd"]
@@ -212,11 +220,16 @@ def test_only_active_subjects_are_skills(monkeypatch: pytest.MonkeyPatch) -> Non
     states = {subject.contract.subject: subject.listing.state for subject in current_catalogue().subjects}
     listed = {skill.frontmatter["name"] for skill in skills.subject_skills()}
     assert listed == {slug for slug, state in states.items() if state == "active"}
-    monkeypatch.setenv("QIONGLI_SUBJECTS_DISABLED", "1")
+    monkeypatch.setenv("QIONGLI_SUBJECTS_DISABLED", "finance")
     lowered = installed_catalogue()
+    finance = lowered.get("finance")
+    assert finance is not None
+    assert finance.listing.state != "active"
     monkeypatch.setattr(skills, "settled_catalogue", lambda: lowered)
-    active = {subject.contract.subject for subject in lowered.subjects if subject.listing.state == "active"}
-    assert {skill.frontmatter["name"] for skill in skills.subject_skills()} == active
+    assert "finance" not in {skill.frontmatter["name"] for skill in skills.subject_skills()}
+    for path in ("SKILL.md", "overlays/finance.yaml"):
+        with pytest.raises(MCPError, match="no such skill file"):
+            skills.skill_file("finance", path)
 
 
 def test_a_client_that_negotiates_learns_that_there_are_skills() -> None:

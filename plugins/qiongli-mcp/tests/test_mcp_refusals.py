@@ -16,7 +16,7 @@ from mcp_types import ElicitResult
 from qiongli.errors import InputError
 from qiongli.project import Store, open_project
 from qiongli_mcp.edge import hidden, tool_error
-from qiongli_mcp.replies import beginning, bounded
+from qiongli_mcp.replies import beginning, bounded, reply
 from qiongli_mcp.server import build_server
 
 TASK = "We use CRSP abnormal returns in an event study, for the Journal of Finance"
@@ -262,6 +262,13 @@ def test_a_text_is_cut_where_it_fills_its_room_in_whatever_script(text: str) -> 
     size = len(json.dumps(kept))
     assert size <= 6_000
     assert kept == text or size > 5_990
+
+
+def test_a_reply_that_names_a_folder_after_all_names_it_by_what_it_is() -> None:
+    home = str(Path.home())
+    result = reply({"warnings": [f"{home}/x is broken", "see /work/of/mine/y"]}, projects=("/work/of/mine",))
+    assert result.structured_content == {"warnings": ["~/x is broken", "see ./y"]}
+    assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
 
 
 def test_folders_of_this_machine_are_replaced_wherever_they_stand() -> None:
