@@ -214,6 +214,8 @@ def test_a_subject_in_force_is_not_recommended_for_confirmation(project: tuple[P
     for action in ("confirm", "lock"):
         after = apply_action(action, root, "finance", catalogue=subjects).after
         assert [entry.promotion_status for entry in after.suggestions] == ["none"]
+    dismissed = apply_action("dismiss", root, "finance", catalogue=subjects).after
+    assert [entry.promotion_status for entry in dismissed.suggestions] == ["suppressed"]
 
 
 @pytest.fixture

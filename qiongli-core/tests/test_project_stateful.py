@@ -301,7 +301,8 @@ class Project(RuleBasedStateMachine):
         for entry in status.suggestions:
             dismissal = model.dismissed.get(entry.subject)
             silent = dismissal is not None and entry.suggestion_count <= dismissal[1]
-            expected = "recommend_confirmation" if entry.suggestion_count >= 2 else "none"
+            in_force = entry.subject == model.state.active_subject and model.state.subject_mode != "auto"
+            expected = "recommend_confirmation" if entry.suggestion_count >= 2 and not in_force else "none"
             assert entry.promotion_status == ("suppressed" if silent else expected)
         assert status.guidance in ("none", "current")
         if model.state != ManifestState():

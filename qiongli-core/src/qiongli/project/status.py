@@ -137,11 +137,14 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None, *, guidance: str |
 def _suggestion(
     subject: str, entry: SuggestionMemory, memory: EvidenceMemory, state: ManifestState
 ) -> SuggestionStatus:
-    in_force = state.subject_mode != "auto" and state.active_subject == subject
+    promotion = promotion_status(memory, subject)
+    if promotion == "recommend_confirmation" and state.subject_mode != "auto" and state.active_subject == subject:
+        # It is in force already.
+        promotion = "none"
     return SuggestionStatus(
         subject=subject,
         suggestion_count=entry.suggestion_count,
         last_confidence=entry.last_confidence,
         last_decision=entry.last_decision,
-        promotion_status="none" if in_force else promotion_status(memory, subject),
+        promotion_status=promotion,
     )
