@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -170,6 +171,29 @@ def test_a_thousand_expressions_compile_and_none_is_lost() -> None:
     index = compile_index([contract(*signals)])
     text = " ".join(f"mark{number} twos" for number in range(0, 1_000, 7))
     assert len(index.detect(read_document(text))) == len(range(0, 1_000, 7))
+
+
+@given(
+    st.sampled_from(["a( b){0,3} c", "a( b)* c", "(a|a b|b c a)", "b{1,2}( [ab]){0,5}", "c a( (b|c))+?"]),
+    st.lists(st.sampled_from(["a", "b", "b", "c", "c c a"]), max_size=30),
+    st.integers(0, 40),
+)
+def test_a_regex_finds_in_a_long_text_what_a_search_through_all_of_it_finds(
+    expression: str, words: list[str], times: int
+) -> None:
+    text = " ".join([*words, "d"] * times)
+    expected = []
+    position = 0
+    while (match := re.compile(f" (?:{expression}) ").search(f" {text} ", position)) is not None:
+        expected.append(match.group().strip())
+        position = match.end() - 1
+    assert hits(Pattern("regex", expression), text) == expected
+
+
+def test_a_match_of_a_regex_has_64_words_at_most() -> None:
+    assert hits(Pattern("regex", "x( a)*"), "x" + " a" * 70) == ["x" + " a" * 63]
+    assert hits(Pattern("regex", "x( .*y)?"), "x" + " a" * 70 + " y x a y") == ["x", "x a y"]
+    assert hits(Pattern("regex", "x( a){65}"), "x" + " a" * 70) == []
 
 
 def test_a_nested_repetition_takes_no_time() -> None:

@@ -15,7 +15,7 @@ from qiongli.document import normal_form, read_document
 from qiongli.errors import InputError
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Dimension, Evidence
-from qiongli.signals import compile_index, select_spans
+from qiongli.signals import SignalIndex, compile_index, select_spans
 from qiongli.signals.index import index_from_json, index_to_json
 
 
@@ -268,11 +268,17 @@ def test_many_quotations_within_one_block_take_linear_time() -> None:
     assert_linear("> ", '"we never trade on it" event study ')
 
 
-def assert_linear(beginning: str, unit: str) -> None:
+@pytest.mark.parametrize("expression", ["x( .*y)?", ".*", r"(\w+ )*x", "(x|x x)*"])
+def test_no_expression_takes_more_than_linear_time(expression: str) -> None:
+    pattern = signal("finance", "method", "x", Pattern("regex", expression))
+    assert_linear("", "x ", compile_index([SubjectContract("1.0", "finance", "F", "candidate", signals=(pattern,))]))
+
+
+def assert_linear(beginning: str, unit: str, index: SignalIndex = INDEX) -> None:
     def spent(size: int) -> float:
         text = beginning + (unit * (size // len(unit) + 1))[:size]
         start = time.process_time()
-        select_spans(INDEX.detect(read_document(text)))
+        select_spans(index.detect(read_document(text)))
         return time.process_time() - start
 
     spent(1_000)

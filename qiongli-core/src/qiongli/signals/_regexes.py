@@ -16,6 +16,10 @@ from qiongli.errors import ContractError, EnvironmentBrokenError
 #: Memory that RE2 may use, in bytes, for all expressions together and for each.
 _SET_MEMORY: Final = 256 << 20
 _MEMORY: Final = 8 << 20
+#: Words that a match of an expression may have.
+LONGEST_MATCH: Final = 64
+#: Words in which a match may begin before the window moves on.
+_WINDOW: Final = 192
 
 
 class RegexSet:
@@ -76,12 +80,39 @@ class RegexSet:
 def _occurrences(
     expression: Any, number: int, text: bytes, starts: list[int]
 ) -> list[tuple[int, int, tuple[int, ...]]]:
+    """All occurrences from left to right that share no word, each of at most `LONGEST_MATCH` words.
+
+    A search that may run to the end of the text takes a time that grows with its square: after each occurrence of
+    `x( .*y)?`, the rest would be looked through for a `y`. So each search sees a window of the text only.
+    """
     found: list[tuple[int, int, tuple[int, ...]]] = []
+    count = len(starts)
+
+    def search(first: int, last: int) -> tuple[int, int] | None:
+        match = expression.search(text, starts[first] - 1, starts[last] if last < count else len(text))
+        if match is None:
+            return None
+        return bisect_left(starts, match.start() + 1), bisect_left(starts, match.end() - 1)
+
     position = 0
-    while (match := expression.search(text, position)) is not None:
-        start, end = match.start() + 1, match.end() - 1
-        if end > start:
-            found.append((bisect_left(starts, start), bisect_left(starts, end), (number,)))
+    while position < count:
+        place = search(position, position + _WINDOW + LONGEST_MATCH)
+        if place is None:
+            # What begins beyond the window has not been seen whole.
+            position += _WINDOW
+            continue
+        first, last = place
+        if first - position >= _WINDOW:
+            position = first
+            continue
+        if last - first > LONGEST_MATCH:
+            shorter = search(first, first + LONGEST_MATCH)
+            if shorter is None or shorter[0] != first:
+                position = first + 1
+                continue
+            last = shorter[1]
+        if last > first:
+            found.append((first, last, (number,)))
         # The space behind one occurrence may be the one before the next.
-        position = max(end, match.start() + 1)
+        position = max(last, first + 1)
     return found
