@@ -23,6 +23,7 @@ from qiongli.records.project import EvidenceMemory, ManifestState
 from qiongli.records.subjects import Reason
 from qiongli.refinement import infer_subject_refinement
 from qiongli.schemas import schema_text
+from qiongli.session import SessionState
 
 FULL = 200_000
 
@@ -128,6 +129,7 @@ class Desk:
         memory: EvidenceMemory | None = None,
         answers: Mapping[str, str] | None = None,
         budget: int | None = None,
+        session: SessionState | None = None,
     ) -> RefinementPacket:
         """The packet of a task."""
         rows = []
@@ -143,6 +145,7 @@ class Desk:
             task,
             manifest_state=state or ManifestState(),
             memory=memory,
+            session=session,
             answers=answers,
             budget=budget,
             runtime=measuring_runtime(rows),

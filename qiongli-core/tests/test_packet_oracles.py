@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 from packet_cases import Desk, lent, scores, write_packages
 
 from qiongli.document import read_document
+from qiongli.errors import InputError
 from qiongli.records.project import Dismissal, EvidenceMemory, ManifestState, SuggestionMemory
 
 ALPHA = "We apply quorl weighting to the quorl ledger."  # 0.30 + 0.20 + 0.20 / 2 = 0.60
@@ -514,3 +516,22 @@ def test_policy_row_8_a_locked_subject_borrows_a_neighbours_method(desk: Desk) -
     packet = desk.route("A quorl loaner.", LOCKED)
     assert (packet.decision, packet.primary_subject, lent(packet)) == ("lock_subject", "beta", ["alpha/loan"])
     assert {"beta/overlay/beta", "alpha/method_pack/loan"} <= set(packet.loaded_resources)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        *(({"budget": budget}, "invalid_budget") for budget in (-1, 1.5, True, "x", float("nan"))),
+        *(({"session": session}, "invalid_session_event") for session in ("s1", 1, object())),
+        *(({"answers": answers}, "invalid_answer") for answers in ({1: 2}, {"ambiguous:alpha+beta": None})),
+    ],
+    ids=str,
+)
+def test_what_a_caller_gives_of_another_type_is_one_error_with_a_code(desk: Desk, given: Any, code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        desk.route(ALPHA, **given)
+    assert caught.value.code == code
+
+
+def test_a_budget_of_nothing_loads_nothing(desk: Desk) -> None:
+    assert desk.route(ALPHA, budget=0).resource_activation_plan.resources == ()

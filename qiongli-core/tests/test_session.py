@@ -190,6 +190,24 @@ class TestFold:
         with pytest.raises(InputError):
             context(turn)
 
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"turn": "x"},
+            {"turn": -5},
+            {"outcomes": (1, 2)},
+            {"outcomes": [event("success")]},
+            {"asked": (("ambiguous:a+b", None),)},
+            {"asked": (("two words", 1),)},
+            {"asked": (1,)},
+        ],
+        ids=str,
+    )
+    def test_g5_a_state_holds_events_identifiers_and_counts_only(self, fields: dict[str, Any]) -> None:
+        with pytest.raises(InputError) as caught:
+            SessionState("s1", **fields)  # type: ignore[arg-type]
+        assert caught.value.code == "invalid_session_event"
+
     @pytest.mark.parametrize("kind", ["", "grant", None, 1])
     def test_g5_kinds_are_closed(self, kind: Any) -> None:
         with pytest.raises(InputError):

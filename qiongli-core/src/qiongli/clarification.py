@@ -78,6 +78,8 @@ def parse_answer(text: str) -> tuple[str, str]:
 
 def check_answer(fact_id: str, subject: str) -> None:
     """Raise `InputError` (`invalid_answer`) unless the id names a fact and the subject is one of its options."""
+    if not isinstance(fact_id, str) or not isinstance(subject, str):
+        raise InputError("an answer is no text", code="invalid_answer", expected="texts: the question's id, a subject")
     kind, _, subjects = fact_id.partition(":")
     if kind not in _KINDS or (kind == "missing_text") != (not subjects) or not subject:
         raise InputError(

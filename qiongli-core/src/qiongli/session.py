@@ -39,7 +39,10 @@ def _check_identifier(_instance: object, attribute: attrs.Attribute[Any], value:
 def _check_turn(_instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if type(value) is not int or value < 0:
         raise InputError(
-            "a turn is a count", code="invalid_session_event", place=attribute.name, expected="an integer from 0"
+            "a turn or round is a count",
+            code="invalid_session_event",
+            place=attribute.name,
+            expected="an integer from 0",
         )
 
 
@@ -80,17 +83,43 @@ class SessionEvent(Value):
     context: SessionContext = attrs.field(validator=attrs.validators.instance_of(SessionContext))
 
 
+def _check_outcomes(_instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if type(value) is not tuple or not all(isinstance(item, SessionEvent) for item in value):
+        raise InputError(
+            "what a session retains are its events",
+            code="invalid_session_event",
+            place=attribute.name,
+            expected="a tuple of session events",
+        )
+
+
+def _check_asked(instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if type(value) is not tuple or not all(type(pair) is tuple and len(pair) == 2 for pair in value):
+        raise InputError(
+            "what a session asked are facts with their rounds",
+            code="invalid_session_event",
+            place=attribute.name,
+            expected="a tuple of pairs of an identifier and a count",
+        )
+    for fact, rounds in value:
+        _check_identifier(instance, attribute, fact)
+        _check_turn(instance, attribute, rounds)
+
+
 @attrs.frozen(repr=False)
 class SessionState(Value):
-    """What a session remembers; its size does not depend on its length."""
+    """What a session remembers; its size does not depend on its length.
+
+    Raises `InputError` (`invalid_session_event`) for anything but identifiers, counts and events.
+    """
 
     session: Identifier = attrs.field(validator=_check_identifier)
     #: The last turn that was seen.
-    turn: int = 0
+    turn: int = attrs.field(default=0, validator=_check_turn)
     #: The retained successes and failures, oldest first.
-    outcomes: tuple[SessionEvent, ...] = ()
+    outcomes: tuple[SessionEvent, ...] = attrs.field(default=(), validator=_check_outcomes)
     #: Rounds by fact id, in order of first asking; an answered fact has used up its rounds.
-    asked: tuple[tuple[Identifier, int], ...] = ()
+    asked: tuple[tuple[Identifier, int], ...] = attrs.field(default=(), validator=_check_asked)
 
     def rounds(self) -> dict[str, int]:
         """In how many rounds each fact was asked about, as `clarification.ask` wants it."""

@@ -33,7 +33,7 @@ from qiongli.refinement._assembly import (
 )
 from qiongli.refinement._counterfactuals import what_would_change
 from qiongli.refinement._diagnosis import diagnose, recorded, recorder_for, report
-from qiongli.refinement._planning import plan_for
+from qiongli.refinement._planning import check_budget, plan_for
 from qiongli.refinement._session import advice
 from qiongli.refinement._wording import summary_of
 from qiongli.routing import Routing, decide
@@ -95,6 +95,7 @@ def infer_subject_refinement(
     limits = runtime.limits.strict() if manifest_state.strictness == "strict" else runtime.limits
     for fact_id, subject in (answers or {}).items():
         check_answer(fact_id, subject)
+    check_budget(budget)
     try:
         document = read_document(task_packet, limit=limits.input_size)
     except InputError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qiongli.errors import InputError
 from qiongli.limits import Limits
 from qiongli.records.project import ManifestState
 from qiongli.records.resources import ResourceActivationPlan
@@ -12,6 +13,17 @@ from qiongli.routing import Routing
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
+
+
+def check_budget(budget: object) -> None:
+    """Raise `InputError` (`invalid_budget`) unless the budget is a number of tokens from 0, or None."""
+    if budget is not None and (type(budget) is not int or budget < 0):
+        raise InputError(
+            f"the budget {budget!r:.40} is no number of tokens",
+            code="invalid_budget",
+            place="budget",
+            expected="an integer from 0, or none",
+        )
 
 
 def plan_for(

@@ -9,6 +9,7 @@ import attrs
 
 from qiongli._value import Value
 from qiongli.document import Document
+from qiongli.errors import InputError
 from qiongli.limits import Limits
 from qiongli.session import Identifier, SessionContext, SessionState, advisory, repeated_failure
 
@@ -26,8 +27,20 @@ class Advice(Value):
 
 
 def advice(session: SessionState | None, document: Document, limits: Limits) -> Advice:
-    """Read the advice of a session; none without a session, or for a document without text."""
-    if session is None or not document.fingerprint:
+    """Read the advice of a session; none without a session, or for a document without text.
+
+    Raises `InputError` (`invalid_session_event`) for what is no session.
+    """
+    if session is None:
+        return Advice()
+    if not isinstance(session, SessionState):
+        raise InputError(
+            "the session is no state of a session",
+            code="invalid_session_event",
+            place="session",
+            expected="what qiongli.session.fold returns",
+        )
+    if not document.fingerprint:
         return Advice()
     context = task_context(session, document.fingerprint)
     subjects = sorted({outcome.subject for outcome in session.outcomes})
