@@ -325,6 +325,7 @@ def test_a_forged_intent_reaches_nothing_through_a_link_either(
     # Only resetting gets rid of such a change.
     packet = apply_action("reset", root, catalogue=subjects, store=make_store(root))
     assert ".qiongli/.staging/intent.json could not be used" in packet.warnings[0]
+    assert len(list((root / ".qiongli").glob("intent.json.corrupt-*"))) == 1
     assert apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root)).after.locked
     assert {path.name: path.read_text(encoding="utf-8") for path in outside.iterdir()} == {"private": "mine"}
 

@@ -93,6 +93,7 @@ def test_reset_puts_aside_a_folder_or_a_link_where_a_file_belongs(project: tuple
         packet = apply_action("reset", root, catalogue=subjects, store=make_store(root))
         assert packet.after.subject_mode == "auto"
         assert f".qiongli/{name} could not be used" in packet.warnings[0]
+        assert os.path.lexists(root / ".qiongli" / packet.warnings[0].rpartition(" ")[2])
 
 
 @pytest.mark.parametrize("name", ["trace", "guidance.d", ".staging"])

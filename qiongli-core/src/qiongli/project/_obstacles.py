@@ -1,7 +1,7 @@
 """What stands where a folder of the state, the lock or the intent belongs, and how `reset` puts it aside."""
 
 # Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
-# ruff: noqa: PTH112, PTH113, PTH120
+# ruff: noqa: PTH112, PTH113, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def clear_way(store: Store, names: tuple[str, ...]) -> None:
         for name in names:
             aside = free_name(project, aside_stem(store, name))
             store.operations.rename(project.path(name), project.path(aside))
-            folder = os.path.dirname(name)
-            store.operations.sync_folder(project.path(folder) if folder else project.state)
+            for folder in sorted({os.path.dirname(name), os.path.dirname(aside)}):
+                store.operations.sync_folder(project.path(folder) if folder else project.state)
     except FileNotFoundError:
         # Another reset was faster.
         return
@@ -75,4 +75,6 @@ def clear_way(store: Store, names: tuple[str, ...]) -> None:
 
 def aside_stem(store: Store, name: str) -> str:
     """The name, but for a number, under which something that could not be used is kept."""
-    return f"{name}.corrupt-{store.stamp()}"
+    # Not inside the staging folder, which is swept.
+    kept = os.path.basename(name) if name == INTENT else name
+    return f"{kept}.corrupt-{store.stamp()}"
