@@ -46,7 +46,7 @@ _BETWEEN: Final = (
 )
 _DONE: Final = (
     r"(?:used|employed|applied|adopted|run|conducted|performed|implemented|estimated|studied|examined|considered|"
-    r"needed|required|involved|included|relevant|pursued|exploited|attempted|available|part|our|what|"
+    r"needed|required|involved|included|relevant|applicable|apply|pursued|exploited|attempted|available|part|our|what|"
     r"the (?:topic|subject|focus|method|point|question|aim|concern|issue)|(?:something|anything) (?:we|i|that))"
 )
 _DO_NOT: Final = (
@@ -71,7 +71,8 @@ _NEGATION: Final = LazyPattern(
     rf"|{_BE_NOT} (?=(?:an?|the|about|based|concerned|related|using|any|in|for|meant|our|another)\b)"
     rf"|{_HAVE_NOT} (?:been )?{_DONE}\b"
     r"|not (?=(?:an?|the|using|about|based|via|through|with|any|another|by means of)\b)"
-    rf"|not to {_USING}\b|never {_USING}\b|never (?:been )?{_USED}\b|nowhere (?:do|does|did|will|have|has)\b"
+    rf"|not to {_USING}\b|never {_USING}\b|never (?:been )?{_USED}\b|never (?=(?:an?|any)\b)"
+    r"|nowhere (?:do|does|did|will|have|has)(?: (?:we|i|they))?\b"
     r"|(?:decid|opt|vot)(?:e|es|ed|ing|s)? against\b|(?:chose|chosen|choose) against\b"
     r"|(?:steer|steers|steered|stay|stays|stayed|keep|keeps|kept) (?:clear|away) (?:of|from)\b"
     rf"|no longer (?:{_USING}|using|rely|relying)\b|stop(?:ped)? using\b"
@@ -80,7 +81,7 @@ _NEGATION: Final = LazyPattern(
     r"|(?:avoid|avoids|avoided|avoiding|refrains? from|refrained from|abstain(?:s|ed)? from|devoid of|free of|"
     r"dispense with|dispenses with)\b"
     rf"|(?:no|not any) (?!{_NO_FINDING}))"
-    r"|(?:并?不(?:再|会|想|愿|需要?|打算|准备)?|未(?:曾|能)?|没有?|无需|毋须|避免|放弃|拒绝)"
+    r"|(?:并?不(?:再|会|想|愿|需要?|打算|准备)?|未(?:曾|能)?|没有?|无意|无需|毋须|避免|放弃|拒绝)"
     r"(?:使用|采用|采取|运用|利用|应用|依赖|涉及|讨论|研究|考虑|关注|构建|估计|属于|包含|包括|借助|引入|进行|分析|做|用)"
     r"|并非|不是|而非|不属于?|而不是|无关"
 )
@@ -97,7 +98,7 @@ _EXCEPTION: Final = LazyPattern(
 #: Directly before a match, bare words suffice: "this is not asset pricing", "没有双重差分".
 _DIRECTLY: Final = LazyPattern(
     r"(?:^|[^\w])not (?:primarily |mainly |really |strictly )?$"
-    r"|(?:没有|不含|无|不用|不做) ?$"
+    r"|(?:没有|不含|无|不用|不做|(?:本文|本研究|这|绝|均)非) ?$"
 )
 _END_OF_REACH: Final = LazyPattern(
     r"[;!?.\n()\[\]]|(?:^| ): "
@@ -105,7 +106,14 @@ _END_OF_REACH: Final = LazyPattern(
     r"|\b(?:but|however|yet|whereas|although|though|while|because|instead(?! of)|rather(?! than))\b"
     r"|, (?:and |so |then )?(?:we|this|it|they|i|our|the (?:paper|study|authors?|article|analysis))\b"
     r"|\band (?:we|this|it|they|i)\b"
+    r"|(?<!that )(?<!which )(?<!what )(?<!do )(?<!did )(?<!will )(?<!can )\bwe (?:use|run|employ|conduct|apply|"
+    r"estimate|rely|exploit|implement|perform)\b"
     r"|但|而是|不过|然而"
+)
+#: A new subject with its verb: "without controls, the event study shows a jump". The verb stands behind the match.
+_NEW_CLAUSE: Final = LazyPattern(
+    r", (?:the|our|an?|these|those|each)(?: \w+){1,5}? (?:is|are|was|were|has|have|had|can|will|would|could|does|do|"
+    r"did|shows?|showed|reveals?|finds?|yields?|gives?|becomes?|suggests?|indicates?|remains?|covers?|uses?)\b"
 )
 #: How many tokens before and after a word that can be part of a negation the rest of it may stand.
 _BEFORE_TRIGGER: Final = 2
@@ -115,7 +123,8 @@ _REACH: Final = 30
 
 _DENIED_AFTER: Final = LazyPattern(
     rf"^(?: \( \w+ \))?(?: \w+){{0,3}}?(?: {_BE_NOT}| {_HAVE_NOT}| {_DO_NOT}| (?:is|are|was|were) \w+ly not)"
-    rf"(?: be| been)?(?: \w+ly)? {_DONE}\b"
+    rf"(?: be| been)?(?: (?!(?:on|mere|simp|sole|necessari|exclusive)ly\b)\w+ly)? {_DONE}\b"
+    r"|^(?: \w+){0,3}? (?:is|are|was|were) considered but (?:\w+ly )?(?:not|rejected)\b"
     r"|^(?: \w+){0,3}? (?:is|are|was|were|lies?|falls?|remains?) (?:\w+ )?(?:out of|beyond|outside) "
     r"(?:(?:the|our|its) )?(?:scope|remit)\b"
     r"|^(?: \w+){0,3}? (?:is|are) left (?:to|for) (?:future|later|others)\b"
@@ -136,9 +145,9 @@ _TRIGGERS: Final = frozenset(
         *("avoid", "avoids", "avoided", "avoiding", "devoid", "free", "cannot", "absence", "dispense"),
         *("refrain", "refrains", "refrained", "abstain", "abstains", "abstained"),
         *("dispenses", "stop", "stopped", "lack", "lacks", "lacking", "against", "clear", "away", "nowhere"),
-        *("scope", "remit", "left", "ruled"),
+        *("scope", "remit", "left", "ruled", "rejected"),
         *("dont", "doesnt", "didnt", "wont", "cant", "isnt", "arent", "wasnt"),
-        *"不未没无毋并而避放拒超",
+        *"不未没无毋并而避放拒超非",
     }
 )
 
@@ -224,7 +233,12 @@ class Clauses:
             # With the negation's last token, so that what stands directly behind it counts.
             following = self._following[opened] = clause_text(self._tokens, opened - 1, opened + _REACH + 1)
         own = len(self._tokens.words[opened - 1])
-        return not _END_OF_REACH.search(following.text[own : following.places[first - opened + 1]])
+        place = following.places[first - opened + 1]
+        if _END_OF_REACH.search(following.text[own:place]):
+            return False
+        # Only a comma before the match can open a clause that the match is in.
+        comma = following.text.rfind(",", own, place)
+        return comma == -1 or not _NEW_CLAUSE.match(following.text, comma)
 
     def _triggered(self, low: int, high: int) -> bool:
         """Whether a word that can be part of a negation is among some tokens."""
