@@ -145,25 +145,29 @@ class Router(Value):
     ) -> RefinementPacket:
         """Answer for one task; with `record`, write the run to the project's memory and trace.
 
-        When runs are recorded, each task is answered with the memory that the one before it left.
+        When runs are recorded, each task is answered for the project as it is then: with the memory that the task
+        before it left, and with what its user decided meanwhile.
         """
-        memory = self.memory
+        current = self
         if record and self.cwd is not None:
             from qiongli.project import read_project
 
-            memory = read_project(self.cwd).memory
+            project = read_project(self.cwd)
+            current = attrs.evolve(
+                self, manifest_state=project.manifest_state, memory=project.memory, warnings=project.warnings
+            )
         packet = _infer(
             task,
-            manifest_state=self.manifest_state,
-            memory=memory,
+            manifest_state=current.manifest_state,
+            memory=current.memory,
             session=self.session,
             runtime=self.runtime,
             answers=answers,
             budget=budget,
             recorder=recorder,
         )
-        if self.warnings:
-            packet = attrs.evolve(packet, warnings=(*self.warnings, *packet.warnings))
+        if current.warnings:
+            packet = attrs.evolve(packet, warnings=(*current.warnings, *packet.warnings))
         if record and self.cwd is not None:
             from qiongli.project import record_refinement
 
