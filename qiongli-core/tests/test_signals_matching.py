@@ -140,6 +140,21 @@ def test_a_hyphen_at_a_line_end_is_read_both_ways() -> None:
     assert [item.snippet for item in found(made, text)] == ["difference-in-\ndifferences", "heterosked-\nasticity"]
 
 
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("本文研究投资银行的声誉", True),
+        ("本文研究投资、银行与保险", False),
+        ("本文研究投资，银行随后跟进", False),
+        ("本文研究投资。银行随后跟进", False),
+        ("本文研究投资；银行随后跟进", False),
+    ],
+)
+def test_a_mark_between_its_words_ends_a_chinese_phrase(text: str, matches: bool) -> None:
+    bank = index(signal("finance", "data_or_outcome", "bank", phrase("投资银行")))
+    assert bool(found(bank, text)) is matches
+
+
 def test_traditional_and_full_width_forms_are_the_same_words() -> None:
     made = index(signal("finance", "method", "a", Pattern("phrase", "货币政策冲击", lang="zh")))
     assert [item.snippet for item in found(made, "研究貨幣政策衝擊的影響")] == ["貨幣政策衝擊"]

@@ -13,8 +13,8 @@ ACRONYM_WINDOW: Final = 12
 #: Fields in which an acronym needs no context: they hold nothing but names or codes.
 NAME_FIELDS: Final = frozenset({"venue", "journal", "jel"})
 
-#: Punctuation that ends a phrase: "life cycle; portfolio" is no life-cycle portfolio.
-_BREAKS: Final = frozenset(",.;:!?" + PARAGRAPH)
+#: Punctuation that ends a phrase: "life cycle; portfolio" is no life-cycle portfolio, 投资、银行 no 投资银行.
+_BREAKS: Final = frozenset(",.;:!?、" + PARAGRAPH)
 _SENTENCE_ENDS: Final = frozenset(".!?" + PARAGRAPH)
 
 
