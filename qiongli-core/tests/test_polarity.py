@@ -95,6 +95,8 @@ def test_what_the_author_denies(text: str, phrases: dict[str, bool]) -> None:
         ("She said ‘we never trade on earnings news’ of firms’ news", ["we never trade on earnings news"]),
         ("She said 'we don't trade on earnings news' of firms' news", ["we don't trade on earnings news"]),
         ("the firms' stock returns and the banks' lending and the investors' beliefs", []),
+        ("since the '90s many stock returns and firms' earnings", []),
+        ("since the ’90s many stock returns and firms’ earnings", []),
         ("the ‘event study’ of firms’ stock returns and the banks’ lending", []),
         ("er schrieb „wir handeln nie nach Meldungen“ und ging", ["wir handeln nie nach Meldungen"]),
         ("„Erst dies und dann jenes“ und unsere eigenen Worte und “Dies”", ["Erst dies und dann jenes"]),

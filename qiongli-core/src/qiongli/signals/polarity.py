@@ -160,7 +160,7 @@ _SINGLE: Final = tuple(
     (
         opening,
         LazyPattern(
-            rf"(?<!\w){opening}(?=\w)(?:[^{opening}{closing}\n]|\n(?![^\S\n]*\n)|(?<=\w){closing}(?=\w)){{1,1998}}+"
+            rf"(?<!\w){opening}(?=\w)(?!\d\ds\b)(?:[^{opening}{closing}\n]|\n(?![^\S\n]*\n)|(?<=\w){closing}(?=\w)){{1,1998}}+"
             rf"(?<!\s){closing}(?!\w)"
         ),
     )
