@@ -186,6 +186,9 @@ def test_an_address_that_is_no_resource_is_an_error_of_bounded_size(wire: Wire, 
 @pytest.mark.parametrize(
     "params",
     [
+        {"name": "nothing"},
+        {"name": "plan_task"},
+        {"name": "plan_task", "arguments": {"nothing": "x"}},
         {"name": "plan_task", "arguments": {"task": TASK, "cwd": "../.."}},
         {"name": "review_suggestion", "arguments": {"cwd": "/nowhere/at/all"}},
     ],
