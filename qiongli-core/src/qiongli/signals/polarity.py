@@ -27,7 +27,7 @@ _USING: Final = (
     r"plan|plans|intend|intends|attempt|attempts|aim|aims|deal|deals|belong|belongs|focus|focuses|report|reports|"
     r"compute|computes|make|makes|invoke|invokes|pursue|pursues|utili[sz]e|utili[sz]es|build|builds|construct|constructs|"
     r"do|undertake|undertakes|propose|proposes|present|presents|develop|develops|test|tests|explore|explores|mention|"
-    r"mentions|collect|collects|carry out|carries out|engage in|engages in|touch on|touch upon)"
+    r"mentions|collect|collects|carry out|carries out|touch on|touch upon)"
 )
 #: The same in progress.
 _USING_NOW: Final = (
@@ -128,7 +128,6 @@ _DENIED_AFTER: Final = LazyPattern(
     r"|^(?: \w+){0,3}? (?:is|are|was|were|lies?|falls?|remains?) (?:\w+ )?(?:out of|beyond|outside) "
     r"(?:(?:the|our|its) )?(?:scope|remit)\b"
     r"|^(?: \w+){0,3}? (?:is|are) left (?:to|for) (?:future|later|others)\b"
-    r"|^(?: \w+){0,3}? (?:is|are|was|were) (?:\w+ly )?(?:avoided|ruled out as)\b"
     r"|^(?: \w+){0,3}? (?:is|are|was|were) never (?:used|employed|applied|run|conducted)\b"
     r"|^(?: \w+){0,3}? (?:plays?|has|have) no (?:place|part)\b"
     r"|^(?: ?\w)?(?:方法|法|模型|数据)?(?:未被|没有被|并未被?|不被|未)(?:使用|采用|考虑)"
@@ -145,7 +144,7 @@ _TRIGGERS: Final = frozenset(
         *("avoid", "avoids", "avoided", "avoiding", "devoid", "free", "cannot", "absence", "dispense"),
         *("refrain", "refrains", "refrained", "abstain", "abstains", "abstained"),
         *("dispenses", "stop", "stopped", "lack", "lacks", "lacking", "against", "clear", "away", "nowhere"),
-        *("scope", "remit", "left", "ruled", "rejected"),
+        *("scope", "remit", "left", "rejected"),
         *("dont", "doesnt", "didnt", "wont", "cant", "isnt", "arent", "wasnt"),
         *"不未没无毋并而避放拒超非",
     }
@@ -160,7 +159,8 @@ _SINGLE: Final = tuple(
     (
         opening,
         LazyPattern(
-            rf"(?<!\w){opening}(?=\w)(?!\d\ds\b)(?:[^{opening}{closing}\n]|\n(?![^\S\n]*\n)|(?<=\w){closing}(?=\w)){{1,1998}}+"
+            rf"(?<![^\s(\[“\"—–-]){opening}(?=\w)(?!\d\ds\b)"
+            rf"(?:[^{opening}{closing}\n]|\n(?![^\S\n]*\n)|(?<=\w){closing}(?=(?:s|t|re|ve|ll|d|m)\b|[A-Z])){{1,1998}}+"
             rf"(?<!\s){closing}(?!\w)"
         ),
     )
