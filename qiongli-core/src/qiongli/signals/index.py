@@ -24,7 +24,7 @@ from qiongli.signals.directives import Directives
 from qiongli.signals.polarity import Clauses
 
 #: Changes when the same contracts would compile to something else.
-INDEX_VERSION: Final = 4
+INDEX_VERSION: Final = 5
 
 
 @attrs.frozen(repr=False)
