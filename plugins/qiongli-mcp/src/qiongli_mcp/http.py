@@ -108,6 +108,7 @@ def listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # before the address is said
     except OSError as error:
         listening.close()
         raise EnvironmentBrokenError(

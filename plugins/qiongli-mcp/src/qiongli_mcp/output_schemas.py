@@ -65,11 +65,12 @@ def _own(tool: str) -> dict[str, Any] | None:
             "action",
             {
                 "outcome": {"enum": ["applied", "unchanged", "cancelled", "needs_confirmation", "read_only"]},
+                "summary": _TEXT,
                 "plan_id": _TEXT,
                 "expires_in_seconds": _COUNT,
                 "proposed_actions": _ACTIONS,
             },
-            *("plan_id", "expires_in_seconds", "proposed_actions"),
+            *("summary", "plan_id", "expires_in_seconds", "proposed_actions"),
         )
     if tool == "qiongli_resource_read":
         resource = _published("resource")

@@ -7,7 +7,7 @@ second call applies. What the router thinks plays no part in that.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import anyio.from_thread
 from mcp.server.mcpserver import Context, Elicit, ElicitationResult, Resolve
@@ -116,16 +116,30 @@ def qiongli_subject_update(
     if preview.status == "unchanged":
         return {"outcome": "unchanged", **packet}
     if read_only():
-        return {"outcome": "read_only", **packet, "proposed_actions": [command]}
+        return _not_done("read_only", packet, proposed_actions=[command])
     said = consent(answer)
     if said == "refused":
-        return {"outcome": "cancelled", **packet}
+        return _not_done("cancelled", packet)
     if said == "not_asked":
         if not plan_id:
             waiting = {"plan_id": PLANS.keep(wish, seen), "expires_in_seconds": int(PLANS.seconds)}
-            return {"outcome": "needs_confirmation", **waiting, **packet, "proposed_actions": [command]}
+            return _not_done("needs_confirmation", packet, **waiting, proposed_actions=[command])
         seen = PLANS.take(plan_id, wish).choice
     return {"outcome": "applied", **_apply(action, path, subject or None, seen).to_packet()}
+
+
+#: What the reply says first where nothing was done, so that nobody takes its preview for done.
+_NOTHING_DONE: Final = {
+    "read_only": "nothing was changed: this server only reads; the user can run the proposed command",
+    "cancelled": "nothing was changed: the user did not agree",
+    "needs_confirmation": "nothing is changed yet: ask the user; only if they agree, call again with plan_id",
+}
+
+
+def _not_done(outcome: str, packet: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """The reply for an action that did not happen; `after` is what it would lead to, unless it was turned down."""
+    after = packet["before"] if outcome == "cancelled" else packet["after"]
+    return {"outcome": outcome, "summary": _NOTHING_DONE[outcome], **more, **packet, "changed": False, "after": after}
 
 
 def _preview(action: Action, path: Path, subject: str | None) -> ActionPacket:
@@ -185,6 +199,7 @@ def qiongli_observe(
 
     path = folder(cwd)
     task = {"text": text}
+    settled_catalogue()  # what is counted and kept must not depend on how far the verification is
     packet = router_for(path).route(task)
     told = {
         "decision": packet.decision,

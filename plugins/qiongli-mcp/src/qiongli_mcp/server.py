@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.caching import CacheHint
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver import server as mcpserver
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, GetPromptResult, InputRequiredResult, Resource, Tool
-from pydantic import ValidationError
+from pydantic import AnyUrl, ValidationError
 
 from qiongli._version import VERSION
 from qiongli.errors import InputError
@@ -58,6 +59,8 @@ INSTRUCTIONS: Final = (
 _AFTER_START_SECONDS: Final = 0.05
 #: Lists stay the same while a server runs.
 _LISTS: Final = CacheHint(ttl_ms=60_000)
+#: Names have at most 100 characters, and an address holds few of them.
+_LONGEST_ADDRESS: Final = 1_000
 
 
 class QiongliServer(MCPServer):
@@ -76,6 +79,15 @@ class QiongliServer(MCPServer):
     async def list_resources(self) -> list[Resource]:
         """The resources, and the main file of every skill."""
         return [*await super().list_resources(), *await anyio.to_thread.run_sync(skill_resources)]
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """A resource; an address that is longer than any of ours is not repeated in the error."""
+        if len(str(uri)) > _LONGEST_ADDRESS:
+            shown = f"{str(uri)[:80]}\N{HORIZONTAL ELLIPSIS}"
+            raise protocol_error(InputError(f"there is no resource {shown!r}", code="unknown_resource"))
+        return await super().read_resource(uri, context)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
