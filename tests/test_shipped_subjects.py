@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import attrs
 import pytest
+from packaging.requirements import Requirement
 
 from qiongli.contract import load_contract
 from qiongli.contract.models import Pattern
@@ -131,3 +133,17 @@ def test_one_signal_of_finance_loosened_to_a_common_word_fails_the_gate_which_na
     assert f"finance_near_miss_{noticed}" in details["near_miss_false_positives"]
     assert "economics/economics_near_miss_plain_words_of_a_neighbour" in details["legacy_regression"]
     assert any("economics/" in line for line in report.blocking_failures)
+
+
+@pytest.mark.parametrize("slug", CORE_ORDER)
+def test_a_subject_requires_what_its_pack_expects_answers_of(shipped: dict[str, CatalogueSubject], slug: str) -> None:
+    """Installed without a neighbour that its cases name, a subject could not pass its own gate."""
+    run = check_subject(shipped[slug], (), depth="fast")
+    told = [item for item in run.report.checks if "does not take part here" in item.message]
+    project = tomllib.loads((SUBJECTS / slug / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = {Requirement(text).name for text in project["dependencies"]}
+    if told:
+        assert "expects answers of economics" in told[0].message
+        assert "qiongli-subject-economics" in required
+    else:
+        assert run.report.eligible_for_runtime_enabled

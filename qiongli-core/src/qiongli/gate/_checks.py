@@ -141,7 +141,17 @@ def fixture_categories(measured: Measured) -> Finding:
 
 def _threshold(measured: Measured, metric: str) -> Finding:
     result = next(item for item in check_thresholds(measured.measures, measured.thresholds) if item.metric == metric)
-    return _of_threshold(metric, result, _failing(measured.outcomes, near_miss=metric == "near_miss_false_positives"))
+    finding = _of_threshold(
+        metric, result, _failing(measured.outcomes, near_miss=metric == "near_miss_false_positives")
+    )
+    if finding.outcome != "pass" and measured.absent:
+        why = f"its pack expects answers of {', '.join(measured.absent)}, which does not take part here"
+        finding = attrs.evolve(
+            finding,
+            message=f"{finding.message}; {why}",
+            hint="Install what its fixtures name, and let its package depend on it",
+        )
+    return finding
 
 
 def _of_threshold(name: str, result: ThresholdResult, details: tuple[str, ...] = ()) -> Finding:

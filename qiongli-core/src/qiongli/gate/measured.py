@@ -23,6 +23,7 @@ from qiongli.gate.detectors import Detectors
 from qiongli.plugins.catalogue import CatalogueSubject
 from qiongli.plugins.hooks import HookCaller
 from qiongli.records.gate import ActivationRecord
+from qiongli.records.project import AUTO
 from qiongli.signals.auditing import audit_contract
 
 PackLoader = Callable[[CatalogueSubject], Pack]
@@ -78,6 +79,19 @@ class Measured:
     def runtime(self) -> MeasuringRuntime:
         """The candidate beside its peers, and nobody else."""
         return measuring_runtime((*self.peers, self.subject), hooks=self.hooks)
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Subjects that the pack expects answers of, and that do not take part here, by slug."""
+        here = {subject.contract.subject for subject in self.runtime.catalogue.subjects}
+        named: set[str] = set()
+        for fixture in self.pack.fixtures:
+            expected = fixture.expected
+            named.update(expected.suggest_subjects or (), expected.secondary_subjects or ())
+            named.update(lens.subject for lens in expected.borrowed_lenses or () if lens.subject)
+            if expected.primary_subject not in (None, AUTO):
+                named.add(str(expected.primary_subject))
+        return tuple(sorted(named - here))
 
     @property
     def hooks(self) -> HookCaller | None:
