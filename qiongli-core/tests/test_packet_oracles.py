@@ -522,7 +522,7 @@ def test_policy_row_8_a_locked_subject_borrows_a_neighbours_method(desk: Desk) -
     ("given", "code"),
     [
         *(({"budget": budget}, "invalid_budget") for budget in (-1, 1.5, True, "x", float("nan"))),
-        *(({"session": session}, "invalid_session_event") for session in ("s1", 1, object())),
+        *(({"session": session}, "invalid_session_event") for session in ("s1", 1, ["s1"])),
         *(({"answers": answers}, "invalid_answer") for answers in ({1: 2}, {"ambiguous:alpha+beta": None})),
     ],
     ids=str,
