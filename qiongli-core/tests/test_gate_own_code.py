@@ -210,7 +210,9 @@ def _seeds_that_differ() -> tuple[str, str]:
     found: dict[str, str] = {}
     for seed in map(str, range(1, 20)):
         command = [sys.executable, "-c", "print(hash('seed') % 2)"]
-        done = subprocess.run(command, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, encoding="utf-8", check=True
+        )
         found.setdefault(done.stdout.strip(), seed)
         if len(found) == 2:
             break
