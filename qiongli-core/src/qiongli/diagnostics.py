@@ -8,10 +8,11 @@ never raises and never changes what it looks at, so that no decision depends on 
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Callable, Collection
 from typing import Any, Final
+
+from qiongli.patterns import LazyPattern
 
 #: Most events of one run.
 MAX_EVENTS: Final = 64
@@ -214,15 +215,15 @@ _KNOWN_TOKENS: Final = (
 _MASKS: Final = (
     (
         "private_key",
-        re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"),
+        LazyPattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"),
         "{mask}",
     ),
-    ("credentials", re.compile(r"(?<=://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"), "{mask}"),
-    ("token", re.compile(rf"(?<![A-Za-z0-9])(?:{_KNOWN_TOKENS})"), "{mask}"),
-    ("token", re.compile(r"(?i)\b((?:bearer|basic)\s{1,4})[A-Za-z0-9+/._~=-]{8,}"), r"\1{mask}"),
+    ("credentials", LazyPattern(r"(?<=://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"), "{mask}"),
+    ("token", LazyPattern(rf"(?<![A-Za-z0-9])(?:{_KNOWN_TOKENS})"), "{mask}"),
+    ("token", LazyPattern(r"(?i)\b((?:bearer|basic)\s{1,4})[A-Za-z0-9+/._~=-]{8,}"), r"\1{mask}"),
     (
         "secret",
-        re.compile(
+        LazyPattern(
             r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth)"
             r"[\"']?\s{0,4}[:=]\s{0,4})(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}'|[^\s\"',;]{1,512})"
         ),
@@ -230,17 +231,17 @@ _MASKS: Final = (
     ),
     (
         "email",
-        re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"),
+        LazyPattern(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"),
         "{mask}",
     ),
-    ("home", re.compile(r"(?<![\w/])/(?:home|Users)/[^\s/\"'<>|:;,)]{1,255}"), "{mask}"),
-    ("home", re.compile(r"(?<![\w/])/root(?=/|\b)"), "{mask}"),
-    ("home", re.compile(r"(?i)\b[a-z]:[\\/]{1,2}Users[\\/]{1,2}[^\s\\/\"'<>|:;,)]{1,255}"), "{mask}"),
-    ("token", re.compile(r"(?<![A-Za-z0-9])[A-Fa-f0-9]{40,}(?![A-Za-z0-9])"), "{mask}"),
+    ("home", LazyPattern(r"(?<![\w/])/(?:home|Users)/[^\s/\"'<>|:;,)]{1,255}"), "{mask}"),
+    ("home", LazyPattern(r"(?<![\w/])/root(?=/|\b)"), "{mask}"),
+    ("home", LazyPattern(r"(?i)\b[a-z]:[\\/]{1,2}Users[\\/]{1,2}[^\s\\/\"'<>|:;,)]{1,255}"), "{mask}"),
+    ("token", LazyPattern(r"(?<![A-Za-z0-9])[A-Fa-f0-9]{40,}(?![A-Za-z0-9])"), "{mask}"),
     (
         "token",
         # Forty or more characters of base64, with a digit, a capital and a small letter among the first forty.
-        re.compile(
+        LazyPattern(
             r"(?<![A-Za-z0-9+/_-])(?=[A-Za-z+/_-]{0,39}[0-9])(?=[a-z0-9+/_-]{0,39}[A-Z])(?=[A-Z0-9+/_-]{0,39}[a-z])"
             r"[A-Za-z0-9+/_-]{40,}={0,2}"
         ),
