@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
 
 import attrs
 
@@ -33,20 +35,28 @@ def clause_text(tokens: Tokens, low: int, high: int) -> ClauseText:
     if low >= high:
         return ClauseText("", low, ())
     words = tokens.words[low:high]
+    marks = marks_after(tokens, low, high - 1)
+    if tokens.text.isascii():
+        # Single spaces everywhere; the punctuation behind a word goes with it.
+        pieces = [f"{word} {' '.join(mark)}" if mark else word for word, mark in zip(words, (*marks, ""), strict=True)]
+        places = accumulate([len(piece) + 1 for piece in pieces[:-1]], initial=0)
+        return ClauseText(" ".join(pieces), low, tuple(places))
+    return _unspaced(words, marks, low)
+
+
+def _unspaced(words: Sequence[str], marks: Sequence[str], low: int) -> ClauseText:
+    """The same where Han and Kana may stand, which run on without spaces."""
     parts = [words[0]]
     places = [0]
     length = len(words[0])
-    before = words[0]
-    for word, marks in zip(words[1:], marks_after(tokens, low, high - 1), strict=True):
-        if marks:
-            between = f" {' '.join(marks)} "
+    for before, word, mark in zip(words, words[1:], marks, strict=False):
+        if mark:
+            between = f" {' '.join(mark)} "
         elif is_ideograph(word[0]) and is_ideograph(before[-1]):
             between = ""
         else:
             between = " "
-        parts.append(between)
-        parts.append(word)
+        parts += (between, word)
         places.append(length + len(between))
         length = places[-1] + len(word)
-        before = word
     return ClauseText("".join(parts), low, tuple(places))

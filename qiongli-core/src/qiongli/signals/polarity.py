@@ -183,8 +183,9 @@ class Clauses:
         self._triggers = [] if _TRIGGERS.isdisjoint(tokens.words) else _places_of(tokens.words, _TRIGGERS)
         #: One past the last token of each negation, by the word that made it looked for.
         self._opened: dict[int, tuple[int, ...]] = {}
-        #: What follows each negation of which a match stood in reach.
-        self._following: dict[int, ClauseText] = {}
+        #: For each negation of which a match stood in reach: what follows it, the length of its own last word in that
+        #: text, and where the first end of its reach is over.
+        self._following: dict[int, tuple[ClauseText, int, int]] = {}
         #: What was found of matches before: several subjects often have one.
         self._denied: dict[tuple[int, int], bool] = {}
         self._quotations = quotations(tokens)
@@ -228,13 +229,16 @@ class Clauses:
 
     def _reaches(self, opened: int, first: int) -> bool:
         """Whether nothing between the end of a negation and a token ends its reach."""
-        following = self._following.get(opened)
-        if following is None:
+        known = self._following.get(opened)
+        if known is None:
             # With the negation's last token, so that what stands directly behind it counts.
-            following = self._following[opened] = clause_text(self._tokens, opened - 1, opened + _REACH + 1)
-        own = len(self._tokens.words[opened - 1])
+            following = clause_text(self._tokens, opened - 1, opened + _REACH + 1)
+            own = len(self._tokens.words[opened - 1])
+            end = _END_OF_REACH.search(following.text[own:])
+            known = self._following[opened] = following, own, own + end.end() if end else len(following.text) + 1
+        following, own, end_of_reach = known
         place = following.places[first - opened + 1]
-        if _END_OF_REACH.search(following.text[own:place]):
+        if end_of_reach <= place:
             return False
         # Only a comma before the match can open a clause that the match is in.
         comma = following.text.rfind(",", own, place)
