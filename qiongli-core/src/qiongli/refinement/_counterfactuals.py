@@ -91,8 +91,14 @@ def _stands_without(standing: Standing, entry: ScoreEntry, limits: Limits) -> bo
         held = [name for name in standing.scored.dimensions if name != entry.name]
         if not two_dimension_gate(held).passed:
             return False
-        # The other dimensions rise in rank, so that they count no less than before.
-        if breakdown.total - entry.amount >= limits.suggest_threshold:
+        # The dimensions behind it rise by one rank. They count no less than before, and at most so much more: with n
+        # the divisor across dimensions, x // n^(k-1) is at most n * (x // n^k) + n - 1.
+        without = breakdown.total - entry.amount
+        if without >= limits.suggest_threshold:
             return True
+        dimensions = [item for item in breakdown.entries if item.kind == "dimension"]
+        behind = dimensions[dimensions.index(entry) + 1 :]
+        if without + sum((limits.across_divisor - 1) * (item.amount + 1) for item in behind) < limits.suggest_threshold:
+            return False
     left = tuple(item for item in route.boosts if item.dimension != entry.name)
     return _suggestible(attrs.evolve(route, boosts=left), limits)
