@@ -20,10 +20,10 @@ _REASONS: Final = {
 }
 _ACTIONS: Final = {
     "type": "array",
-    "description": "What the user may do instead, with the command line.",
+    "description": "What the user may do: a command line, and the tool that does the same once they agreed.",
     "items": {
         "type": "object",
-        "properties": {"action": _TEXT, "command": _TEXT},
+        "properties": {"action": _TEXT, "command": _TEXT, "tool": _TEXT},
         "required": ["action", "command"],
     },
 }

@@ -229,7 +229,13 @@ def qiongli_observe(
 def _next_actions(subject: str, suggestion: str) -> list[dict[str, str]]:
     """What the user's reaction means for the project, for the user to do; nothing of it is done here."""
     action = {"accepted": "confirm", "declined": "dismiss"}.get(suggestion)
-    return [] if action is None else [{"action": action, "command": f"qiongli subject {action} {subject} --cwd ."}]
+    return [] if action is None else [decision(action, f"qiongli subject {action} {subject} --cwd .")]
+
+
+def decision(action: str, command: str) -> dict[str, str]:
+    """A decision of the user's as a proposed action; an agent without a shell is told the tool, where it may write."""
+    proposed = {"action": action, "command": command}
+    return proposed if read_only() else {**proposed, "tool": "qiongli_subject_update"}
 
 
 def qiongli_trace(

@@ -15,6 +15,7 @@ from qiongli.records.subjects import Reason
 from qiongli.schemas import schema_text
 from qiongli_mcp.confirmation import PLANS, Ask, NotAsked, can_ask, consent, read_only
 from qiongli_mcp.edge import folder
+from qiongli_mcp.project_tools import decision
 from qiongli_mcp.routing_tools import Detail, short_packet
 from qiongli_mcp.runtime_access import current_runtime
 
@@ -62,7 +63,7 @@ def qiongli_task_run(
     plan_id: Annotated[str, Field(max_length=100, description="From needs_confirmation, after the user agreed.")] = "",
     detail: Annotated[Detail, Field(description="full: with the texts of the context bundle.")] = "short",
 ) -> dict[str, Any]:
-    """Preview a research task: plan, guidance in order of authority, what is blocked or missing; nothing is started."""
+    """Preview a research task: plan, guidance by authority, what is blocked. Starts no agent without the user's word."""
     from qiongli.task import Launching, run_task, verdict_on
 
     path = folder(cwd) if cwd else None
@@ -128,8 +129,8 @@ def _proposed(run: TaskRun, launch: str, *, starts: bool, record: bool) -> list[
     """What the user may do instead of what was not done here, and what they may decide."""
     actions = []
     if run.suggestion is not None and run.suggestion.prompt:
-        actions.append({"action": "confirm", "command": run.suggestion.confirm})
-        actions.append({"action": "dismiss", "command": run.suggestion.dismiss})
+        actions.append(decision("confirm", run.suggestion.confirm))
+        actions.append(decision("dismiss", run.suggestion.dismiss))
     if launch and not starts:
         if any(reason.code == "not_permitted_here" for reason in run.launch.reasons):
             actions.append({"action": "allow", "command": f"qiongli task allow {launch}"})
