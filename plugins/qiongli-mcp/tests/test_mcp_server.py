@@ -131,7 +131,8 @@ def test_subjects_resources_and_trace_can_be_read(call: Any, project: Path) -> N
 def test_an_observed_outcome_is_kept_and_decides_nothing(call: Any, tmp_path: Path) -> None:
     told = call("qiongli_observe", {"cwd": str(tmp_path), "text": TASK, "suggestion": "accepted"}).structured_content
     assert told["counted"] is True
-    assert told["proposed_actions"] == [{"action": "confirm", "command": "qiongli subject confirm finance --cwd ."}]
+    command = "qiongli subject confirm finance --cwd ."
+    assert told["proposed_actions"] == [{"action": "confirm", "command": command, "tool": "qiongli_subject_update"}]
     kept = tmp_path / ".qiongli" / "trace" / "runs" / told["run_id"] / "proposal.json"
     assert json.loads(kept.read_text(encoding="utf-8")) == {"suggestion": "accepted", "subject": "finance"}
     assert call("qiongli_subject_status", {"cwd": str(tmp_path)}).structured_content["subject_mode"] == "auto"

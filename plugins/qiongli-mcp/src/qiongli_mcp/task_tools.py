@@ -63,7 +63,7 @@ def qiongli_task_run(
     plan_id: Annotated[str, Field(max_length=100, description="From needs_confirmation, after the user agreed.")] = "",
     detail: Annotated[Detail, Field(description="full: with the texts of the context bundle.")] = "short",
 ) -> dict[str, Any]:
-    """Preview a research task: plan, guidance by authority, what is blocked. Starts no agent without the user's word."""
+    """Preview a research task: plan, guidance by authority, what is blocked; starts no agent unasked."""
     from qiongli.task import Launching, run_task, verdict_on
 
     path = folder(cwd) if cwd else None
