@@ -320,6 +320,21 @@ def test_answers_to_questions_that_were_not_asked_are_no_consent(tmp_path: Path)
         assert applied["structuredContent"]["outcome"] == "applied"
 
 
+def test_an_answer_holds_once(tmp_path: Path) -> None:
+    """What the user agreed to and then took back is not done again on the old answer."""
+    with connected("modern", answer="accept") as wire:
+        call = {"name": "qiongli_subject_update", "arguments": wish(tmp_path)}
+        asked = wire.request("tools/call", call)["result"]
+        responses = {next(iter(asked["inputRequests"])): {"action": "accept", "content": {}}}
+        answered = {**call, "requestState": asked["requestState"], "inputResponses": responses}
+        assert wire.request("tools/call", answered)["result"]["structuredContent"]["outcome"] == "applied"
+        undo = [sys.executable, "-m", "qiongli", "undo", "--cwd", str(tmp_path)]
+        subprocess.run(undo, check=True, capture_output=True)
+        again = wire.request("tools/call", answered)
+        assert "error" in again or again["result"]["resultType"] == "input_required", again
+        assert wire.call("qiongli_subject_status", cwd=str(tmp_path))["structuredContent"]["subject_mode"] == "auto"
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_what_a_person_is_asked_is_one_line_and_an_empty_form(era: Era, tmp_path: Path) -> None:
     project = tmp_path / "a\nReally? \x1b[31m"

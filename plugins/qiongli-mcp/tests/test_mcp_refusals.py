@@ -266,14 +266,14 @@ def test_a_text_is_cut_where_it_fills_its_room_in_whatever_script(text: str) -> 
 
 def test_a_reply_that_names_a_folder_after_all_names_it_by_what_it_is() -> None:
     home = str(Path.home())
-    result = reply({"warnings": [f"{home}/x is broken", "see /work/of/mine/y"]}, projects=("/work/of/mine",))
+    result = reply({"warnings": [f"{home}/x is broken", "see /data/of/mine/y"]}, projects=("/data/of/mine",))
     assert result.structured_content == {"warnings": ["~/x is broken", "see ./y"]}
     assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
 
 
 def test_folders_of_this_machine_are_replaced_wherever_they_stand() -> None:
     home = str(Path.home())
-    assert hidden(f"see {home}/x and /work/p/y", "/work/p") == "see ~/x and ./y"
+    assert hidden(f"see {home}/x and /data/p/y", "/data/p") == "see ~/x and ./y"
     assert hidden({"a": [f"{home}"]}) == {"a": ["~"]}
     # Only whole names: a folder is no part of another word.
     assert hidden(f"{home}stead square{home}") == f"{home}stead square{home}"

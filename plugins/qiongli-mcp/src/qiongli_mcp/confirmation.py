@@ -120,5 +120,37 @@ class PlanBook:
         )
 
 
+class Agreements:
+    """How often a user agreed to a wish through a form of this server.
+
+    A client could send an old answer again after the user took the action back. The count is part of the question, so
+    that an answer to the earlier one is none to this one, and the user is asked anew.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, ...], int] = {}
+        self._lock = threading.Lock()
+
+    def count(self, wish: tuple[str, ...]) -> int:
+        """How often the user agreed to the wish."""
+        return self._counts.get(wish, 0)
+
+    def add(self, wish: tuple[str, ...], asked: int) -> None:
+        """Use up the answer to the question that was asked after `asked` agreements.
+
+        Raises `StateRefusedError` (`answer_used`) when another call has used it meanwhile.
+        """
+        with self._lock:
+            if self._counts.get(wish, 0) != asked:
+                raise StateRefusedError(
+                    "this answer of the user was acted upon already",
+                    code="answer_used",
+                    hint="Call again without it, and ask the user again",
+                )
+            self._counts[wish] = asked + 1
+
+
 #: The plans of this server.
 PLANS: Final = PlanBook()
+#: What users agreed to in forms of this server.
+AGREEMENTS: Final = Agreements()

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from qiongli.errors import QiongliError, StateRefusedError
 from qiongli.records._units import SCALE, SCHEMA_VERSION, to_packet
-from qiongli_mcp.confirmation import PLANS, Ask, NotAsked, can_ask, consent, read_only
+from qiongli_mcp.confirmation import AGREEMENTS, PLANS, Ask, NotAsked, can_ask, consent, read_only
 from qiongli_mcp.edge import folder
 from qiongli_mcp.routing_tools import Detail
 from qiongli_mcp.runtime_access import router_for, settled_catalogue
@@ -81,7 +81,9 @@ def question(action: str, subject: str, project: Path) -> str:
         "unlock": "unlock the subject of",
         "reset": "forget the confirmed subject, the dismissals and the suggestions of",
     }[action]
-    return f"Qiongli: {what} the project {project.name!r}?{_loss(action, subject, project)}"
+    agreed = AGREEMENTS.count((action, subject, str(project)))
+    again = f" You agreed to this before, {agreed} time{'s' if agreed > 1 else ''}." if agreed else ""
+    return f"Qiongli: {what} the project {project.name!r}?{_loss(action, subject, project)}{again}"
 
 
 def _loss(action: str, subject: str, project: Path) -> str:
@@ -117,6 +119,7 @@ def qiongli_subject_update(
         return {"outcome": "unchanged", **packet}
     if read_only():
         return _not_done("read_only", packet, proposed_actions=[command])
+    agreed = AGREEMENTS.count(wish)
     said = consent(answer)
     if said == "refused":
         return _not_done("cancelled", packet)
@@ -125,6 +128,8 @@ def qiongli_subject_update(
             waiting = {"plan_id": PLANS.keep(wish, seen), "expires_in_seconds": int(PLANS.seconds)}
             return _not_done("needs_confirmation", packet, **waiting, proposed_actions=[command])
         seen = PLANS.take(plan_id, wish).choice
+    else:
+        AGREEMENTS.add(wish, agreed)
     return {"outcome": "applied", **_apply(action, path, subject or None, seen).to_packet()}
 
 
