@@ -75,7 +75,7 @@ def test_a_text_that_poses_as_manifest_command_and_block_changes_nothing_but_its
     }
     # The memory counts and numbers; not one character of the text is in it.
     old, new = json.loads(before[MEMORY]), json.loads(after[MEMORY])
-    assert {key for key in new if new[key] != old[key]} == {"revision", "suggestions", "latest_refinement"}
+    assert {key for key in new if new[key] != old[key]} == {"revision", "suggestions", "digests", "latest_refinement"}
     assert b"economics" not in after[MEMORY]
     status = subject_status(root, catalogue=subjects)
     assert (status.active_subject, status.subject_mode) == ("finance", "confirmed")

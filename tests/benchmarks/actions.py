@@ -1,7 +1,11 @@
-"""What an action on a project costs beside bare atomic writes of the same bytes, after short and long histories."""
+"""What an action on a project costs beside bare atomic writes of the same bytes, after short and long histories.
+
+A history is events, or distinct tasks that suggested one subject.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import statistics
@@ -12,7 +16,7 @@ from pathlib import Path
 from qiongli.project import Store, apply_action, open_project
 from qiongli.project._memory_file import lines_from, render_file
 from qiongli.project._operations import FileOperations
-from qiongli.project.memory import RETAINED_EVENTS, UNDO_DEPTH, parse_memory
+from qiongli.project.memory import RETAINED_EVENTS, RETAINED_FINGERPRINTS, UNDO_DEPTH, MemoryDocument, parse_memory
 from qiongli.project.paths import MEMORY
 from qiongli.runtime import default_runtime
 
@@ -40,13 +44,26 @@ def write_bare(folder: Path, name: str, data: bytes) -> None:
     os.close(descriptor)
 
 
-def grow_history(root: Path, events: int) -> None:
-    """Give a project that many events; what can be undone stays."""
-    path = root / ".qiongli" / MEMORY
-    memory = parse_memory(path.read_bytes())
+def with_events(memory: MemoryDocument, number: int, _subject: str) -> bytes:
+    """The file with that many events; what can be undone stays."""
     event = {**memory.events.parse()[-1], "time": "2026-01-01T00:00:00Z"}
-    lines = lines_from(({**event, "revision": number} for number in range(events)), RETAINED_EVENTS)
-    path.write_bytes(render_file({**memory.content, "revision": events}, lines, memory.undo)[0])
+    lines = lines_from(({**event, "revision": index} for index in range(number)), RETAINED_EVENTS)
+    return render_file({**memory.content, "revision": number}, {}, lines, memory.undo)[0]
+
+
+def with_tasks(memory: MemoryDocument, number: int, subject: str) -> bytes:
+    """The file with that many distinct tasks that suggested one subject."""
+    fingerprints = (hashlib.sha256(str(index).encode()).hexdigest() for index in range(number))
+    content = {**memory.content, "suggestions": {subject: {"suggestion_count": number}}}
+    tasks = {subject: lines_from(fingerprints, RETAINED_FINGERPRINTS)}
+    return render_file(content, tasks, memory.events, memory.undo)[0]
+
+
+#: Actions, what their history consists of, and how long it is.
+ROWS = (
+    *itertools.product(("dismiss", "confirm"), ("events",), (0, 100, 1_000, 10_000)),
+    *itertools.product(("dismiss", "confirm"), ("tasks",), (1_000, 10_000)),
+)
 
 
 def actions(runs: int = 60) -> None:
@@ -54,13 +71,15 @@ def actions(runs: int = 60) -> None:
     catalogue = default_runtime().catalogue
     slugs = [subject.contract.subject for subject in catalogue.subjects][:2]
     print("\none action in process, relative to the bare atomic writes it consists of (aim: at most 3x):")
-    for action, number in itertools.product(("dismiss", "confirm"), (0, 100, 1_000, 10_000)):
+    for action, kind, number in ROWS:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             (root / "bare").mkdir()
             for turn in range(UNDO_DEPTH + 2):
                 apply_action("confirm", root, slugs[turn % 2], catalogue=catalogue)
-            grow_history(root, number)
+            path = root / ".qiongli" / MEMORY
+            grow = with_events if kind == "events" else with_tasks
+            path.write_bytes(grow(parse_memory(path.read_bytes()), number, slugs[0]))
             acted, bare = [], []
             for turn in range(runs):
                 sizes = Sizes()
@@ -75,7 +94,7 @@ def actions(runs: int = 60) -> None:
                 bare.append(time.perf_counter() - start)
         one, base = statistics.median(acted), statistics.median(bare)
         print(
-            f"  {action} after {number:>6} events {one / base:5.1f}x   ({one * 1000:.1f} ms; "
+            f"  {action} after {number:>6} {kind:<6} {one / base:5.1f}x   ({one * 1000:.1f} ms; "
             f"{len(contents)} writes, {sum(map(len, contents)) // 1024} KiB)"
         )
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from qiongli.errors import QiongliError, StateRefusedError
 from qiongli.project._manifest_edit import edit_manifest
+from qiongli.project._memory_file import lines_from
 from qiongli.project.actions import carry_out
 from qiongli.project.lifecycle import Plan, Request, Restore
 from qiongli.project.manifest import parse_manifest
-from qiongli.project.memory import memory_from_packet
+from qiongli.project.memory import RETAINED_FINGERPRINTS, MemoryDocument, Suggested, validated_memory
 from qiongli.project.paths import MANIFEST, MEMORY, STATE_FOLDER
 from qiongli.project.store import Snapshot, Store, digest
 from qiongli.records.lifecycle import ActionPacket
-from qiongli.records.project import EvidenceMemory, ManifestState, SuggestionMemory
+from qiongli.records.project import ManifestState, SuggestionMemory
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
@@ -44,11 +47,16 @@ def plan_undo(snapshot: Snapshot) -> Plan:
         before, after = (_state(entry[key]) for key in ("state_before", "state_after"))
         manifest = _manifest(snapshot, entry, before, after)
         request = Request("undo", entry["subject"])
-        earlier = memory_from_packet(
-            {"dismissed_subjects": entry["dismissed_before"], "suggestions": entry["suggestions_before"] or {}}
+        earlier = validated_memory(
+            None, {"dismissed_subjects": entry["dismissed_before"], "suggestions": entry["suggestions_before"] or {}}
         )
         had_block, had_guidance = bool(entry["had_block"]), bool(entry["had_guidance"])
-        brings_suggestions = entry["suggestions_before"] is not None
+        current = snapshot.memory.suggestions
+        suggestions = None
+        if entry["suggestions_before"] is not None:
+            suggestions = _merge(earlier, current)
+        elif entry.get("task_counted"):
+            suggestions = _without_task(current, request.subject or "", str(entry["task_counted"]))
         action = str(entry["action"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _unreadable() from error
@@ -59,8 +67,8 @@ def plan_undo(snapshot: Snapshot) -> Plan:
     return Plan(
         request,
         state=before if before != snapshot.manifest.state else None,
-        dismissed=earlier.dismissed_subjects,
-        suggestions=_merge(earlier, snapshot.memory.suggestions) if brings_suggestions else None,
+        dismissed=dict(earlier.dismissed),
+        suggestions=suggestions,
         restore=Restore(manifest, had_block, had_guidance, len(entries) - 1),
         warnings=(f"undone: {action} {request.subject or ''}".rstrip(),),
     )
@@ -111,7 +119,7 @@ def _manifest(
     return edit_manifest(current, before)
 
 
-def _merge(earlier: EvidenceMemory, current: Mapping[str, SuggestionMemory]) -> dict[str, SuggestionMemory]:
+def _merge(earlier: MemoryDocument, current: Mapping[str, Suggested]) -> dict[str, Suggested]:
     """The suggestions before the action, and those of tasks recorded since."""
     merged = dict(earlier.suggestions)
     for subject, now in current.items():
@@ -119,12 +127,25 @@ def _merge(earlier: EvidenceMemory, current: Mapping[str, SuggestionMemory]) -> 
         if old is None:
             merged[subject] = now
             continue
-        new = tuple(fingerprint for fingerprint in now.fingerprints if fingerprint not in old.fingerprints)
-        merged[subject] = SuggestionMemory(
-            suggestion_count=old.suggestion_count + len(new),
-            last_confidence=now.last_confidence,
-            last_decision=now.last_decision,
-            last_run_id=now.last_run_id,
-            fingerprints=(*old.fingerprints, *new),
-        )
+        tasks = old.list_tasks()
+        known = set(tasks)
+        new = [task for task in now.list_tasks() if task not in known]
+        summary = attrs.evolve(now.summary, suggestion_count=old.summary.suggestion_count + len(new))
+        merged[subject] = Suggested(summary, lines_from((*tasks, *new), RETAINED_FINGERPRINTS))
     return merged
+
+
+def _without_task(current: Mapping[str, Suggested], subject: str, task: str) -> dict[str, Suggested]:
+    """The suggestions but for one task of one subject, if it is still among those remembered."""
+    left = dict(current)
+    suggested = left.get(subject, Suggested())
+    if not suggested.counts(task):
+        return left
+    summary = attrs.evolve(suggested.summary, suggestion_count=max(0, suggested.summary.suggestion_count - 1))
+    tasks = lines_from((other for other in suggested.list_tasks() if other != task), RETAINED_FINGERPRINTS)
+    if summary == SuggestionMemory() and tasks.empty:
+        # It was the dismissal that began it.
+        del left[subject]
+    else:
+        left[subject] = Suggested(summary, tasks)
+    return left

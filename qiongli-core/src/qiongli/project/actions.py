@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from qiongli.errors import QiongliError
-from qiongli.project._memory_file import Lines, lines_from, render_file
+from qiongli.project._memory_file import SUGGESTIONS_KEY, TASKS_KEY, Lines, lines_from, render_file
 from qiongli.project.guidance import parse_guidance, put_block, render_block, require_sound, take_block_out
 from qiongli.project.lifecycle import Plan, Request, check_form, plan
 from qiongli.project.manifest import parse_manifest
-from qiongli.project.memory import EVENTS_SLACK, RETAINED_EVENTS, RETAINED_FINGERPRINTS, UNDO_DEPTH, validated_head
+from qiongli.project.memory import EVENTS_SLACK, RETAINED_EVENTS, UNDO_DEPTH, MemoryDocument, Suggested, validated_head
 from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
 from qiongli.project.status import describe, resolve_catalogue
 from qiongli.project.store import Change, Snapshot, Store, digest, require
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 from qiongli.records.lifecycle import ActionPacket, ActionStatus, LatestRefinement
-from qiongli.records.project import LifecycleEvent, ManifestState
+from qiongli.records.project import Dismissal, LifecycleEvent, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
-    from qiongli.project.memory import MemoryDocument
     from qiongli.project.status import Subjects
 
 #: A larger manifest is not kept for undo as text; undoing then edits the values back.
@@ -239,6 +238,10 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
     aside = list(planned.aside)
     if before.memory.error is not None and MEMORY not in aside:
         aside.append(MEMORY)
+    elif before.memory.error is None and MEMORY in aside:
+        # What is put aside is not carried over.
+        unused = MemoryDocument(before.memory.data, revision=before.memory.revision, telling=before.memory.telling)
+        before = before._replace(memory=unused)
     files: list[tuple[str, bytes | None]] = []
     manifest = before.manifest.data
     if planned.restore is not None:
@@ -316,11 +319,9 @@ def written_memory(
         "revision": before.revision + 1,
         "manifest_digest": manifest_digest,
         "dismissed_subjects": _entries(old.get("dismissed_subjects", {}), before.memory.dismissed, dismissed),
-        "suggestions": _entries(old.get("suggestions", {}), before.memory.suggestions, suggestions),
+        SUGGESTIONS_KEY: _entries(old.get(SUGGESTIONS_KEY, {}), before.memory.suggestions, suggestions),
     }
-    for entry in content["suggestions"].values():
-        if len(entry.get("fingerprints", ())) > RETAINED_FINGERPRINTS:
-            entry["fingerprints"] = entry["fingerprints"][-RETAINED_FINGERPRINTS:]
+    tasks = {subject: suggestions[subject].tasks for subject in content[SUGGESTIONS_KEY]}
     content.update({key: value for key, value in old.items() if key not in content})
     if latest is not None:
         content["latest_refinement"] = to_packet(latest)
@@ -328,8 +329,8 @@ def written_memory(
     if event is not None:
         events = events.appended(to_packet(event), RETAINED_EVENTS, EVENTS_SLACK)
     undo = before.memory.undo if undo is None else undo
-    data, telling = render_file(content, events, undo)
-    return validated_head(data, content, events, undo, telling)
+    data, telling = render_file(content, tasks, events, undo)
+    return validated_head(data, content, tasks, events, undo, telling)
 
 
 def _entries(old: Mapping[str, Any], known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,10 +339,19 @@ def _entries(old: Mapping[str, Any], known: Mapping[str, Any], new: Mapping[str,
         subject: (
             dict(old[subject])
             if subject in old and new[subject] is known.get(subject)
-            else {**old.get(subject, {}), **to_packet(new[subject])}
+            else {**old.get(subject, {}), **_fields(new[subject])}
         )
         for subject in sorted(new)
     }
+
+
+def _fields(item: Suggested | Dismissal) -> dict[str, Any]:
+    """The fields of an entry as the head has them."""
+    if isinstance(item, Dismissal):
+        return to_packet(item)
+    fields = to_packet(item.summary)
+    del fields[TASKS_KEY]
+    return fields
 
 
 def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: list[str], changed: bool) -> Lines:
@@ -368,12 +378,14 @@ def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: l
         "state_before": state_before,
         "state_after": state_before if planned.state is None else to_packet(planned.state),
         "dismissed_before": {name: to_packet(item) for name, item in sorted(before.memory.dismissed.items())},
-        "suggestions_before": (
-            None
-            if planned.suggestions is None
-            else {name: to_packet(item) for name, item in sorted(before.memory.suggestions.items())}
-        ),
+        "suggestions_before": None,
     }
+    if planned.suggestions is not None and planned.request.action == "dismiss":
+        # The one that it counted; to keep all those that it did not would be to keep ten thousand for each dismissal.
+        entry["task_counted"] = planned.request.fingerprint
+    elif planned.suggestions is not None:
+        kept = sorted(before.memory.suggestions.items())
+        entry["suggestions_before"] = {name: {**_fields(item), TASKS_KEY: item.list_tasks()} for name, item in kept}
     return before.memory.undo.appended(entry, UNDO_DEPTH)
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from qiongli.errors import InputError, StateRefusedError
+from qiongli.project.memory import Suggested
 from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, STATE_FOLDER
 from qiongli.project.store import Snapshot
 from qiongli.project.subjects import require_known, require_usable
-from qiongli.records.project import ACTIONS, Dismissal, ManifestState, SuggestionMemory
+from qiongli.records.project import ACTIONS, Dismissal, ManifestState
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
@@ -58,7 +59,7 @@ class Plan:
     request: Request
     state: ManifestState | None = None
     dismissed: dict[str, Dismissal] | None = None
-    suggestions: dict[str, SuggestionMemory] | None = None
+    suggestions: dict[str, Suggested] | None = None
     #: Files that are malformed and are kept under another name.
     aside: tuple[str, ...] = ()
     #: What stands where folders of the state belong, and is kept under another name.
@@ -143,21 +144,17 @@ def require_unlocked(state: ManifestState, what: str, except_for: str = "") -> N
 def _plan_dismiss(snapshot: Snapshot, request: Request) -> Plan:
     subject = request.subject or ""
     memory = snapshot.memory
-    suggestion = memory.suggestions.get(subject, SuggestionMemory())
+    suggested = memory.suggestions.get(subject, Suggested())
     suggestions = None
-    if request.fingerprint and request.fingerprint not in suggestion.fingerprints:
+    if request.fingerprint and not suggested.counts(request.fingerprint):
         # The user turned down a suggestion that its host had not recorded: it counts as made, and stays silent.
-        suggestion = attrs.evolve(
-            suggestion,
-            suggestion_count=suggestion.suggestion_count + 1,
-            fingerprints=(*suggestion.fingerprints, request.fingerprint),
-        )
-        suggestions = {**memory.suggestions, subject: suggestion}
+        suggested = suggested.with_task(request.fingerprint)
+        suggestions = {**memory.suggestions, subject: suggested}
     earlier = memory.dismissed.get(subject)
     dismissal = Dismissal(
         dismissal_count=(earlier.dismissal_count if earlier else 0) + 1,
-        last_dismissed_run_id=request.run_id or suggestion.last_run_id,
-        last_suggestion_count=suggestion.suggestion_count,
+        last_dismissed_run_id=request.run_id or suggested.summary.last_run_id,
+        last_suggestion_count=suggested.summary.suggestion_count,
     )
     state = snapshot.manifest.state
     warnings: tuple[str, ...] = ()
@@ -187,7 +184,7 @@ def _plan_reset(snapshot: Snapshot, request: Request) -> Plan:
     aside = [name for name, _ in snapshot.refusals if not is_below(name, obstacles)]
     if snapshot.manifest.error is not None:
         aside.append(MANIFEST)
-    if snapshot.memory.error is not None and MEMORY not in aside:
+    if snapshot.memory.checked(whole=True).error is not None and MEMORY not in aside:
         aside.append(MEMORY)
     if parse_guidance(snapshot.guidance).problems:
         aside.append(GUIDANCE)

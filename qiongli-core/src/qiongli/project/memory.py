@@ -9,11 +9,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+import attrs
+
 from qiongli.errors import QiongliError, StateCorruptError
 from qiongli.project._memory_file import (
     DIGESTS_KEY,
     EVENTS_KEY,
+    SUGGESTIONS_KEY,
+    TASKS_KEY,
     UNDO_KEY,
+    FileParts,
     Lines,
     lines_from,
     split_file,
@@ -38,14 +43,53 @@ _MEMORY_PLACE: Final = f"{STATE_FOLDER}/{MEMORY}"
 _REVISION: Final = rb'"revision"\s*:\s*(\d{1,15})\b'
 
 
+# The forms of a task and of an event in nearly every file; others are parsed.
+_TEXT: Final = rb'"[ !#-\[\]-~]*+"'
+_EVENT: Final = (
+    rb'\{"event": %b, "subject": (?:null|%b), "source": %b, "write_manifest": (?:true|false), '
+    rb'"run_id": %b, "time": %b, "revision": (?:0|[1-9][0-9]{0,14}), "proposal": %b\}'
+) % ((_TEXT,) * 6)
+
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Suggested(NamedTuple):
+    """How often a subject was suggested, and for which tasks: lines, one fingerprint each, oldest first."""
+
+    #: Everything but the tasks.
+    summary: SuggestionMemory = SuggestionMemory()
+    tasks: Lines = Lines()
+
+    def counts(self, fingerprint: str) -> bool:
+        """Whether a task is among those remembered."""
+        return self.tasks.holds(fingerprint)
+
+    def with_task(self, fingerprint: str) -> Suggested:
+        """The same with one more task, which is counted, and of too many the oldest forgotten."""
+        summary = attrs.evolve(self.summary, suggestion_count=self.summary.suggestion_count + 1)
+        return Suggested(summary, self.tasks.appended(fingerprint, RETAINED_FINGERPRINTS))
+
+    def list_tasks(self) -> tuple[str, ...]:
+        """The fingerprints; raises `ValueError` for lines that are none, as in a forged file."""
+        try:
+            tasks = self.tasks.parse()
+        except RecursionError as error:
+            raise ValueError("nested too deep") from error
+        if not _are_texts(tasks):
+            raise ValueError("not a list of texts")
+        return tuple(tasks)
+
+    def to_record(self) -> SuggestionMemory:
+        """The suggestion as the published structure has it; raises as `list_tasks` does."""
+        return attrs.evolve(self.summary, fingerprints=self.list_tasks())
 
 
 class MemoryDocument(NamedTuple):
     """The evidence memory as it was found.
 
-    `content` is the parsed file, unknown keys and all, but for events and what can be undone, which stay lines: an
-    action needs none of them, and a long-lived project has ten thousand. The typed parts are views of the content.
+    `content` is the parsed file, unknown keys and all, but for the tasks of the suggestions, events and what can be
+    undone, which stay lines: an action needs none of them, and a long-lived project has ten thousand. The typed parts
+    are views of the content.
     """
 
     data: bytes | None
@@ -54,7 +98,7 @@ class MemoryDocument(NamedTuple):
     undo: Lines = Lines()
     revision: int = 0
     dismissed: Mapping[str, Dismissal] = _NOTHING
-    suggestions: Mapping[str, SuggestionMemory] = _NOTHING
+    suggestions: Mapping[str, Suggested] = _NOTHING
     latest: LatestRefinement | None = None
     #: How many bytes, from the first on, differ whenever anything in the file does; None for all of them.
     telling: int | None = None
@@ -83,13 +127,46 @@ class MemoryDocument(NamedTuple):
         except (ValueError, RecursionError):
             raise _corrupt("the events are no JSON", EVENTS_KEY) from None
 
+    def list_suggestions(self) -> dict[str, SuggestionMemory]:
+        """The suggestions with their tasks; raises `StateCorruptError` as `list_events` does."""
+        found = {}
+        for subject, suggested in self.suggestions.items():
+            try:
+                found[subject] = suggested.to_record()
+            except ValueError:
+                raise _corrupt("not a list of texts", f"{SUGGESTIONS_KEY}.{subject}.{TASKS_KEY}") from None
+        return found
+
+    def checked(self, *, whole: bool = False) -> MemoryDocument:
+        """The same document, or that of a file that cannot be used if its tasks are no tasks.
+
+        Only a forger can have written such lines with their digest. With `whole`, the lines of events and of what can
+        be undone are looked at, too.
+        """
+        try:
+            if not all(suggested.tasks.match(_TEXT) for suggested in self.suggestions.values()):
+                self.list_suggestions()
+            if whole:
+                if not self.events.match(_EVENT):
+                    self.list_events()
+                self._require_undo()
+        except StateCorruptError as error:
+            return MemoryDocument(self.data, revision=self.revision, telling=self.telling, error=error)
+        return self
+
+    def _require_undo(self) -> None:
+        try:
+            self.undo.parse()
+        except (ValueError, RecursionError):
+            raise _corrupt("what can be undone is no JSON", UNDO_KEY) from None
+
     def to_memory(self, *, events: bool = True) -> EvidenceMemory:
         """The memory as the engine and the published structure know it; raises as `list_events` does."""
         return EvidenceMemory(
             schema_version=SCHEMA_VERSION,
             lifecycle_events=self.list_events() if events else (),
             dismissed_subjects=dict(self.dismissed),
-            suggestions=dict(self.suggestions),
+            suggestions=self.list_suggestions(),
         )
 
 
@@ -110,16 +187,37 @@ def _parse_head(data: bytes) -> MemoryDocument | None:
     parts = split_file(data) if len(data) <= MEMORY_LIMIT else None
     if parts is None:
         return None
-    head, events, undo = parts
     try:
-        content = _parse_json(head)
+        content = _parse_json(parts.head)
+        entries = _parse_json(parts.suggestions.text)
     except StateCorruptError:
         # The place of the fault is that in the whole file.
         return None
-    digests = {EVENTS_KEY: events.digest, UNDO_KEY: undo.digest}
-    if content.get(DIGESTS_KEY) != digests or EVENTS_KEY in content or UNDO_KEY in content:
+    ours = {SUGGESTIONS_KEY, EVENTS_KEY, UNDO_KEY}
+    if content.get(DIGESTS_KEY) != parts.digests or ours & content.keys():
         return None
-    return validated_head(data, content, events, undo, len(head) - 1)
+    tasks = _tasks_of(entries, parts)
+    if tasks is None:
+        return None
+    entries = {subject: _without_tasks(entry) for subject, entry in entries.items()}
+    content = {**content, SUGGESTIONS_KEY: entries}
+    return validated_head(data, content, tasks, parts.events, parts.undo, len(parts.head) - 1)
+
+
+def _tasks_of(entries: Mapping[str, Any], parts: FileParts) -> dict[str, Lines] | None:
+    """The lines of tasks by subject; None unless they are exactly those of the entries."""
+    lines = parts.suggestions.tasks
+    if len(lines) != len(entries):
+        return None
+    for found, entry in zip(lines, entries.values(), strict=True):
+        expected = [] if found.empty else [found.digest]
+        if not isinstance(entry, dict) or entry.get(TASKS_KEY) != expected:
+            return None
+    return dict(zip(entries, lines, strict=True))
+
+
+def _without_tasks(entry: Any) -> Any:
+    return {key: value for key, value in entry.items() if key != TASKS_KEY} if isinstance(entry, dict) else entry
 
 
 def memory_from_packet(content: Mapping[str, Any]) -> EvidenceMemory:
@@ -162,12 +260,22 @@ def _parse_json(data: bytes) -> Mapping[str, Any]:
 
 def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDocument:
     """The document of an already parsed memory; raises `StateCorruptError` whose place is the field at fault."""
+    _require_known_version(content)
     events = _get(content, EVENTS_KEY, list, [], "")
     _list_events(events)
     undo = content.get(UNDO_KEY)
+    suggestions = _get(content, SUGGESTIONS_KEY, dict, {}, "")
+    entries = {subject: _without_tasks(entry) for subject, entry in suggestions.items()}
     return validated_head(
         data,
-        {key: value for key, value in content.items() if key not in (EVENTS_KEY, UNDO_KEY)},
+        {
+            **{key: value for key, value in content.items() if key not in (EVENTS_KEY, UNDO_KEY)},
+            SUGGESTIONS_KEY: entries,
+        },
+        {
+            subject: lines_from(_tasks(entry, f"{SUGGESTIONS_KEY}.{subject}"), RETAINED_FINGERPRINTS)
+            for subject, entry in suggestions.items()
+        },
         lines_from(events, RETAINED_EVENTS + EVENTS_SLACK),
         # What is no list of entries cannot be undone; that is for the undoing to say.
         lines_from(undo if isinstance(undo, list) else (), UNDO_DEPTH),
@@ -175,17 +283,15 @@ def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDo
 
 
 def validated_head(
-    data: bytes | None, content: Mapping[str, Any], events: Lines, undo: Lines, telling: int | None = None
+    data: bytes | None,
+    content: Mapping[str, Any],
+    tasks: Mapping[str, Lines],
+    events: Lines,
+    undo: Lines,
+    telling: int | None = None,
 ) -> MemoryDocument:
     """The document of a memory of which all but its lines is parsed; raises as `validated_memory` does."""
-    version = _get(content, "schema_version", str, SCHEMA_VERSION, "")
-    if version.split(".")[0] != SUPPORTED_MAJOR:
-        raise _corrupt(
-            f"the file has the schema version {version[:20]!r}, which this Qiongli does not know",
-            "schema_version",
-            code="newer_schema",
-            expected="1.x",
-        )
+    _require_known_version(content)
     latest = content.get("latest_refinement")
     return MemoryDocument(
         data,
@@ -198,12 +304,23 @@ def validated_head(
             for subject, entry in _get(content, "dismissed_subjects", dict, {}, "").items()
         },
         suggestions={
-            subject: _suggestion(entry, f"suggestions.{subject}")
-            for subject, entry in _get(content, "suggestions", dict, {}, "").items()
+            subject: Suggested(_summary(entry, f"{SUGGESTIONS_KEY}.{subject}"), tasks[subject])
+            for subject, entry in _get(content, SUGGESTIONS_KEY, dict, {}, "").items()
         },
         latest=None if latest is None else _latest(latest, "latest_refinement"),
         telling=telling,
     )
+
+
+def _require_known_version(content: Mapping[str, Any]) -> None:
+    version = _get(content, "schema_version", str, SCHEMA_VERSION, "")
+    if version.split(".")[0] != SUPPORTED_MAJOR:
+        raise _corrupt(
+            f"the file has the schema version {version[:20]!r}, which this Qiongli does not know",
+            "schema_version",
+            code="newer_schema",
+            expected="1.x",
+        )
 
 
 def _get(content: Any, key: str, kind: type, default: Any, field: str) -> Any:
@@ -238,16 +355,23 @@ def _dismissal(entry: Any, field: str) -> Dismissal:
     )
 
 
-def _suggestion(entry: Any, field: str) -> SuggestionMemory:
-    fingerprints = _get(entry, "fingerprints", list, [], field)
-    if not {str}.issuperset(map(type, fingerprints)):
-        raise _corrupt("not a list of texts", f"{field}.fingerprints")
+def _tasks(entry: Any, field: str) -> list[str]:
+    tasks: list[str] = _get(entry, TASKS_KEY, list, [], field)
+    if not _are_texts(tasks):
+        raise _corrupt("not a list of texts", f"{field}.{TASKS_KEY}")
+    return tasks
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return {str}.issuperset(map(type, values))
+
+
+def _summary(entry: Any, field: str) -> SuggestionMemory:
     return SuggestionMemory(
         suggestion_count=_count(entry, "suggestion_count", field),
         last_confidence=_confidence(entry, "last_confidence", field),
         last_decision=_get(entry, "last_decision", str, "suggest_subject", field),
         last_run_id=_get(entry, "last_run_id", str, "", field),
-        fingerprints=tuple(fingerprints),
     )
 
 

@@ -18,6 +18,7 @@ from qiongli.records.project import AUTO, EvidenceMemory, ManifestState, Suggest
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
+    from qiongli.project.memory import MemoryDocument
     from qiongli.session import SessionState
 
     #: Subjects to look things up in, or a way to find them when they are needed.
@@ -62,7 +63,8 @@ def read_project(cwd: Path | str, *, session: str | None = None, find_project: b
         from qiongli.project.sessions import load_session
 
         stored = load_session(project, session)
-    return ProjectReading(snapshot.manifest.state, snapshot.memory.to_memory(events=False), stored, snapshot.warnings)
+    memory, warnings = _readable(snapshot.memory, events=False)
+    return ProjectReading(snapshot.manifest.state, memory, stored, (*snapshot.warnings, *warnings))
 
 
 def read_manifest_state(cwd: Path | str) -> tuple[ManifestState, tuple[str, ...]]:
@@ -75,11 +77,23 @@ def read_manifest_state(cwd: Path | str) -> tuple[ManifestState, tuple[str, ...]
 def read_memory(cwd: Path | str) -> tuple[EvidenceMemory, tuple[str, ...]]:
     """The evidence memory with all its events, and warnings about it; what is malformed counts as empty."""
     memory = Store(open_project(cwd)).read().memory
+    readable, warnings = _readable(memory)
+    return readable, (*memory.warnings, *warnings)
+
+
+def _readable(memory: MemoryDocument, *, events: bool = True) -> tuple[EvidenceMemory, tuple[str, ...]]:
+    """The evidence memory, and warnings about lines that are not what they should be, as in a forged file.
+
+    Events that are none are left out. With tasks that are none the memory counts as empty, as with any other fault.
+    """
     try:
-        return memory.to_memory(), memory.warnings
+        return memory.to_memory(events=events), ()
     except StateCorruptError as error:
-        warning = f"{error.place}: {error.message}, although the file holds their digest; they are left out"
-        return memory.to_memory(events=False), (warning,)
+        hint = "to repair it run: qiongli subject reset --cwd ."
+        warning = f"{error.place}: {error.message}, although the file holds their digest"
+        if memory.checked().error is not None:
+            return EvidenceMemory(), (f"{warning}; the memory is ignored; {hint}",)
+        return memory.to_memory(events=False), (f"{warning}; they are left out; {hint}",)
 
 
 def subject_status(cwd: Path | str, *, catalogue: Subjects | None = None, find_project: bool = False) -> StatusPacket:
@@ -112,7 +126,11 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None, *, guidance: str |
         warnings += catalogue_warnings(state, catalogue)
     if guidance is None:
         guidance = "none" if catalogue is None else guidance_status(snapshot.guidance, state, catalogue)
-    known = EvidenceMemory(dismissed_subjects=dict(memory.dismissed), suggestions=dict(memory.suggestions))
+    # Which tasks were counted says nothing that is shown.
+    known = EvidenceMemory(
+        dismissed_subjects=dict(memory.dismissed),
+        suggestions={subject: suggested.summary for subject, suggested in memory.suggestions.items()},
+    )
     return StatusPacket(
         schema_version=SCHEMA_VERSION,
         active_subject=state.active_subject,
@@ -122,7 +140,7 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None, *, guidance: str |
         method_lenses=state.method_lenses,
         strictness=state.strictness,
         suggestions=tuple(
-            _suggestion(subject, entry, known, state) for subject, entry in sorted(memory.suggestions.items())
+            _suggestion(subject, entry, known, state) for subject, entry in sorted(known.suggestions.items())
         ),
         dismissed_subjects=tuple(sorted(memory.dismissed)),
         locked=state.subject_mode == "locked" and state.active_subject != AUTO,

@@ -17,11 +17,11 @@ import attrs
 from qiongli.diagnostics import redact_text
 from qiongli.errors import InputError, StateCorruptError
 from qiongli.project.lifecycle import Plan, Request
+from qiongli.project.memory import Suggested
 from qiongli.project.paths import MEMORY, RUNS, Project, open_project
 from qiongli.project.store import Snapshot, Store, digest
 from qiongli.records._units import SCHEMA_VERSION, to_json, to_packet
 from qiongli.records.lifecycle import LatestRefinement
-from qiongli.records.project import SuggestionMemory
 
 if TYPE_CHECKING:
     from qiongli.records.packet import RefinementPacket
@@ -79,6 +79,9 @@ def record_refinement(
     with store.writing() as change:
         before = change.snapshot
         before.require_readable()
+        memory = before.memory.checked()
+        if memory is not before.memory:
+            before = before._replace(memory=memory, warnings=(*before.warnings, *memory.warnings))
         run_id = _free_run_id(store.project, before.revision + 1)
         counted, suggestions = _count(before, packet, run_id)
         files = _run_files(store, before, packet, run_id, task_packet, proposal, source)
@@ -106,19 +109,16 @@ def _free_run_id(project: Project, number: int) -> str:
     return f"run-{number}"
 
 
-def _count(before: Snapshot, packet: RefinementPacket, run_id: str) -> tuple[bool, dict[str, SuggestionMemory] | None]:
+def _count(before: Snapshot, packet: RefinementPacket, run_id: str) -> tuple[bool, dict[str, Suggested] | None]:
     if packet.decision != "suggest_subject" or packet.refusal is not None:
         return False, None
-    old = before.memory.suggestions.get(packet.primary_subject, SuggestionMemory())
-    counted = bool(packet.fingerprint) and packet.fingerprint not in old.fingerprints
-    new = SuggestionMemory(
-        suggestion_count=old.suggestion_count + (1 if counted else 0),
-        last_confidence=packet.confidence,
-        last_decision=packet.decision,
-        last_run_id=run_id,
-        fingerprints=(*old.fingerprints, packet.fingerprint) if counted else old.fingerprints,
+    old = before.memory.suggestions.get(packet.primary_subject, Suggested())
+    counted = bool(packet.fingerprint) and not old.counts(packet.fingerprint)
+    new = old.with_task(packet.fingerprint) if counted else old
+    summary = attrs.evolve(
+        new.summary, last_confidence=packet.confidence, last_decision=packet.decision, last_run_id=run_id
     )
-    return counted, {**before.memory.suggestions, packet.primary_subject: new}
+    return counted, {**before.memory.suggestions, packet.primary_subject: new._replace(summary=summary)}
 
 
 def _run_files(
