@@ -55,7 +55,10 @@ class Mutant:
 #: The 22 kinds of the heuristics contract, in its order.
 CONTRACT = (
     Mutant(
-        "NaN prior passes through", "scoring.py", "    prior = bounded(route.prior, ceiling)", "    prior = route.prior"
+        "NaN prior passes through",
+        "scoring.py",
+        "    declared = bounded(route.prior, ceiling)",
+        "    declared = route.prior",
     ),
     Mutant("no caps", "scoring.py", "_well_formed(values, limits.weight_cap)", "_well_formed(values, 10**9)"),
     Mutant(
@@ -83,7 +86,7 @@ CONTRACT = (
         "    if amount is None:\n        amount = limits.cost_cap",
         "    if amount is None:\n        amount = limits.cost_cap if cost is None else 0",
     ),
-    Mutant("cost sign flipped", "scoring.py", "Ppm(-charged_cost(", "Ppm(charged_cost("),
+    Mutant("cost sign flipped", "scoring.py", "    cost = charged_cost(", "    cost = -charged_cost("),
     Mutant(
         "session uncapped",
         "scoring.py",
@@ -93,14 +96,14 @@ CONTRACT = (
     Mutant(
         "upper clamp absorbs penalties",
         "scoring.py",
-        "total=Ppm(max(0, min(SCALE, total)))",
-        "total=Ppm(max(0, min(600_000, total)))",
+        "total=max(0, min(SCALE, total)),",
+        "total=max(0, min(600_000, total)),",
     ),
     Mutant(
         "vagueness floor",
         "scoring.py",
-        "    total = sum(entry.amount for entry in entries)\n    if total < 0:",
-        "    total = max(350_000 if len(boosts) < 2 else 0, sum(entry.amount for entry in entries))\n    if total < 0:",
+        "total=max(0, min(SCALE, total)),",
+        "total=max(350_000 if len(boosts) < 2 else 0, min(SCALE, total)),",
     ),
     Mutant(
         "gate fails open on None",
@@ -133,8 +136,8 @@ CONTRACT = (
     Mutant(
         "float sums",
         "scoring.py",
-        "    total = sum(entry.amount for entry in entries)\n    if total < 0:",
-        "    total = int(sum(entry.amount / SCALE for entry in entries) * SCALE)\n    if total < 0:",
+        "        total += held // divisor\n        if items",
+        "        total = int((total / SCALE + held / SCALE / divisor) * SCALE)\n        if items",
     ),
     Mutant(
         "executes when rounds run out",
@@ -168,13 +171,13 @@ CONTRACT = (
 
 SCORER = (
     Mutant("no discount within a dimension", "scoring.py", "item.weight // scale", "item.weight"),
-    Mutant("no discount across dimensions", "scoring.py", "limits.across_divisor**rank)", "1)"),
+    Mutant("no discount across dimensions", "scoring.py", "divisor *= limits.across_divisor", "divisor *= 1"),
     Mutant("rounds up within a dimension", "scoring.py", "item.weight // scale", "-(-item.weight // scale)"),
     Mutant(
         "shares rounded one by one",
         "scoring.py",
-        "Ppm(after - before), item.source",
-        "Ppm(amount // divisor), item.source",
+        "after - before, item.source",
+        "amount // divisor, item.source",
     ),
     Mutant(
         "dimensions in the order of arrival",
@@ -206,13 +209,13 @@ SCORER = (
         "        if old is None or _heavier(item, old):\n            accepted[item.id] = item\n    return sorted",
         "        accepted[item.id + str(len(accepted))] = item\n    return sorted",
     ),
-    Mutant("penalties unlimited", "scoring.py", "if excess > 0:", "if excess > 10**9:"),
+    Mutant("penalties unlimited", "scoring.py", "max(0, penalised - limits.penalties_cap)", "0"),
     Mutant("penalties lower lenses", "scoring.py", 'advisory = route.kind != "lens"', "advisory = True"),
     Mutant(
         "subjects pay a cost",
         "scoring.py",
-        '    if route.kind == "resource":\n        name',
-        '    if route.kind != "lens":\n        name',
+        'limits) if route.kind == "resource" else 0',
+        'limits) if route.kind != "lens" else 0',
     ),
     Mutant(
         "a subject declares its own prior",
@@ -267,11 +270,11 @@ SCORER = (
     Mutant(
         "floor is not shown",
         "scoring.py",
-        '        entries.append(ScoreEntry("floor", "zero", Ppm(-total)))',
+        '        entries.append(ScoreEntry("floor", "zero", Ppm(-weighing.unclipped)))',
         "        pass",
     ),
-    Mutant("negative scores", "scoring.py", "total=Ppm(max(0, min(SCALE, total)))", "total=Ppm(min(SCALE, total))"),
-    Mutant("scores above one", "scoring.py", "total=Ppm(max(0, min(SCALE, total)))", "total=Ppm(max(0, total))"),
+    Mutant("negative scores", "scoring.py", "total=max(0, min(SCALE, total)),", "total=min(SCALE, total),"),
+    Mutant("scores above one", "scoring.py", "total=max(0, min(SCALE, total)),", "total=max(0, total),"),
     Mutant(
         "malformed risk is harmless",
         "costs.py",
@@ -476,8 +479,8 @@ SELECTION = (
     Mutant(
         "a blocked one shows all its evidence as counted",
         "routing/subjects.py",
-        "        elif counted[candidate.subject]:\n",
-        "        else:\n",
+        "        elif evidence := counted(candidate.subject):\n",
+        "        elif (evidence := counted(candidate.subject)) is not None:\n",
     ),
     Mutant(
         "lens threshold exclusive",
@@ -621,14 +624,14 @@ SELECTION = (
     Mutant(
         "a composite's own evidence suffices",
         "routing/subjects.py",
-        "if own and all(counted[part] for part in candidate.composes):",
+        "if own and all(counted(part) for part in candidate.composes):",
         "if own:",
     ),
     Mutant(
         "its parts' evidence suffices",
         "routing/subjects.py",
-        "if own and all(counted[part] for part in candidate.composes):",
-        "if all(counted[part] for part in candidate.composes):",
+        "if own and all(counted(part) for part in candidate.composes):",
+        "if all(counted(part) for part in candidate.composes):",
     ),
     Mutant(
         "a composite acts behind its gates",

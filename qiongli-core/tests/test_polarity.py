@@ -40,6 +40,8 @@ DENIALS = [
     ("Nowhere do we use an event study", {"event study": True}),
     ("An event study is deliberately not used", {"event study": True}),
     ("An event study is beyond the scope of this paper", {"event study": True}),
+    ("An event study of such firms lies squarely out of the scope", {"event study": True}),
+    ("An event study of such firms was considered but eventually rejected", {"event study": True}),
     ("An event study is left for future work", {"event study": True}),
     ("These incentives are avoided by contract", {"incentives": False}),
     ("Investors do not engage in hedging", {"hedging": False}),

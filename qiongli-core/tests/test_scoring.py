@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from engine_cases import contribution, evidence, shaped
+from engine_cases import contribution, evidence, shaped, subject_routes
+from hypothesis import example, given
 
 from qiongli.records import Evidence, Ppm
-from qiongli.scoring import Contribution, Route, compose, lens_route, resource_route, score, subject_route
+from qiongli.records.evidence import DIMENSIONS
+from qiongli.scoring import (
+    Contribution,
+    Route,
+    compose,
+    lens_route,
+    resource_route,
+    score,
+    subject_route,
+    total_without,
+    weigh,
+)
 
 
 def entries(route: Route) -> list[tuple[str, str, int]]:
@@ -242,3 +254,63 @@ class TestBuilders:
             field.name: getattr(evidence("s", "method", 1, 100_000), field.name) for field in attrs.fields(Evidence)
         }
         assert subject_route("s", 0, [Grabbing(**fields)]) == subject_route("s", 0, [Evidence(**fields)])
+
+
+class TestWithout:
+    """What a route would score without one dimension, and what it weighs without a record."""
+
+    def test_the_dimensions_behind_rise_by_one_rank(self) -> None:
+        boosts = (
+            contribution("method", 1, 200_000),
+            contribution("venue", 1, 100_001),
+            contribution("classification", 1, 80_003),
+        )
+        # 0.3 + 0.2 + 100001 // 2 + 80003 // 4
+        scored = score(Route("subject", "s", "s", prior=Ppm(300_000), boosts=boosts))
+        assert scored.total == 570_000
+        # 0.3 + 100001 + 80003 // 2; 0.3 + 0.2 + 80003 // 2; 0.3 + 0.2 + 100001 // 2
+        assert [total_without(scored, name) for name in ("method", "venue", "classification")] == [
+            440_002,
+            540_001,
+            550_000,
+        ]
+        assert total_without(scored, "vocabulary") == scored.total
+
+    def test_a_score_that_penalties_pressed_to_zero_stays_there(self) -> None:
+        against = tuple(Contribution(f"s.suppressor.{number}", "method", Ppm(300_000)) for number in range(2))
+        scored = score(
+            Route(
+                "subject", "s", "s", prior=Ppm(300_000), boosts=(contribution("method", 1, 90_000),), penalties=against
+            )
+        )
+        assert (scored.total, total_without(scored, "method")) == (0, 0)
+
+    @given(subject_routes())
+    @example(
+        Route(
+            "subject",
+            "s",
+            "s",
+            prior=Ppm(300_000),
+            boosts=tuple(contribution("method", number, 200_000) for number in range(3)),
+            single_dimension=True,
+        )
+    )
+    @example(Route("subject", "s", "s", boosts=(contribution("method", 1, None), contribution("venue", 1, 90_000))))
+    def test_it_is_the_score_of_the_route_whose_evidence_of_that_dimension_is_gone(self, route: Route) -> None:
+        scored = score(route)
+        for name in DIMENSIONS:
+            left = tuple(item for item in route.boosts if item.dimension != name)
+            assert total_without(scored, name) == compose(attrs.evolve(route, boosts=left)).total
+
+    @given(subject_routes())
+    def test_weighing_gives_what_the_record_gives(self, route: Route) -> None:
+        weighing, scored = weigh(route), score(route)
+        assert (weighing.total, weighing.dimensions) == (scored.breakdown.total, scored.dimensions)
+        assert weighing.total == sum(entry.amount for entry in scored.breakdown.entries)
+        weighty = {
+            entry.name
+            for entry in scored.breakdown.entries
+            if entry.kind == "dimension" and any(share.weight > 0 for share in entry.shares)
+        }
+        assert set(weighing.dimensions) == weighty

@@ -6,6 +6,7 @@ import gc
 import time
 import unicodedata
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +16,7 @@ from qiongli.contract.models import Pattern, Signal, SubjectContract, Suppressor
 from qiongli.document import normal_form, read_document
 from qiongli.errors import InputError
 from qiongli.records._units import Ppm
-from qiongli.records.evidence import Dimension, Evidence
+from qiongli.records.evidence import DIMENSIONS, Dimension, Evidence
 from qiongli.signals import SignalIndex, compile_index, select_spans
 from qiongli.signals.index import index_from_json, index_to_json
 
@@ -227,6 +228,55 @@ def test_kept_spans_are_disjoint_within_a_subject(text: str) -> None:
                 and other.end - other.start >= item.end - item.start
                 for other in kept
             )
+
+
+def claim(number: int, start: int, size: int, weight: int, subject: str, field: str) -> Evidence:
+    return Evidence(
+        f"{subject}.{number}",
+        subject,
+        DIMENSIONS[number % len(DIMENSIONS)],
+        "value",
+        "subject",
+        Ppm(weight),
+        field,
+        start,
+        start + size,
+    )
+
+
+CLAIMS = st.lists(
+    st.builds(
+        claim,
+        st.integers(0, 9),
+        st.integers(0, 20),
+        st.integers(1, 6),
+        st.sampled_from([60_000, 90_000, 200_000]),
+        st.sampled_from(["economics", "finance"]),
+        st.sampled_from(["abstract", "title"]),
+    ),
+    max_size=16,
+    unique=True,
+)
+
+
+def strongest_first(item: Evidence) -> tuple[int, int, int, str]:
+    return item.start - item.end, -item.weight, DIMENSIONS.index(item.dimension), item.signal_id
+
+
+@given(CLAIMS, st.randoms())
+def test_the_strongest_claim_takes_a_span_and_the_next_one_what_is_left(claims: list[Evidence], order: Random) -> None:
+    expected: list[Evidence] = []
+    # As the rule reads: longest, heaviest, first dimension, first id; between two alike, the one that comes first.
+    for item in sorted(sorted(claims, key=lambda item: item.start), key=strongest_first):
+        if not any(
+            (other.subject, other.field) == (item.subject, item.field)
+            and other.start < item.end
+            and item.start < other.end
+            for other in expected
+        ):
+            expected.append(item)
+    order.shuffle(claims)
+    assert set(select_spans(claims)) == set(expected)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def list_resources(
     missing = resource_state(contract, root).missing
     gone = {(item.kind, item.name) for item in missing}
     found = tuple(
-        _reference(contract, root, declared)
+        _known(contract, root, declared.kind, declared.name) or _made(contract, root, declared)
         for declared in declared_resources(contract)
         if (declared.kind, declared.name) not in gone
     )
@@ -111,9 +111,8 @@ def resolve_resource(contract: SubjectContract, root: Path, kind: str, name: str
         raise InputError(
             f"there is no kind of resource {kind!r}", code="unknown_resource_kind", available=RESOURCE_KINDS
         )
-    key = (contract.digest, kind, name)
-    if contract.digest and key in _DECLARED:
-        return _reference(contract, root, _DECLARED[key])
+    if (known := _known(contract, root, kind, name)) is not None:
+        return known
     declared = {item.name: item for item in declared_resources(contract) if item.kind == kind}
     if name not in declared:
         raise InputError(
@@ -122,9 +121,7 @@ def resolve_resource(contract: SubjectContract, root: Path, kind: str, name: str
             available=tuple(declared),
             hint=f"Run: qiongli resource list {contract.subject}",
         )
-    if contract.digest and len(_DECLARED) < _MAXIMUM_REFERENCES:
-        _DECLARED[key] = declared[name]
-    return _reference(contract, root, declared[name])
+    return _made(contract, root, declared[name])
 
 
 def read_resource(root: Path, reference: ResourceRef) -> str:
@@ -182,29 +179,33 @@ def _checksum(data: bytes) -> str:
     return f"sha256:{sha256(data).hexdigest()}"
 
 
-#: References made before, by file, with the file's status then: planning a task reads no file twice.
-_REFERENCES: Final[dict[tuple[str, Path, DeclaredResource], tuple[tuple[int, ...], ResourceRef]]] = {}
-_MAXIMUM_REFERENCES: Final = 4_096
-#: Declarations looked up before, by the digest of their contract, kind and name.
-_DECLARED: Final[dict[tuple[str, str, str], DeclaredResource]] = {}
+@attrs.define(eq=False, repr=False)
+class _Known:
+    """A reference made before, with its file and what the file's status was then."""
+
+    root: Path
+    location: str
+    status: tuple[int, ...]
+    reference: ResourceRef
 
 
-def _reference(contract: SubjectContract, root: Path, declared: DeclaredResource) -> ResourceRef:
-    key = (contract.subject, root, declared)
-    status = _status(root, declared.path)
-    known = _REFERENCES.get(key)
-    if known is not None and status is not None and known[0] == status:
-        return known[1]
-    reference = _made(contract, root, declared)
-    if status is not None and len(_REFERENCES) < _MAXIMUM_REFERENCES:
-        _REFERENCES[key] = (status, reference)
-    return reference
+#: References made before, by the digest of their contract, kind and name: planning a task reads no file twice.
+_KNOWN: Final[dict[tuple[str, str, str], _Known]] = {}
+_MOST_KNOWN: Final = 4_096
 
 
-def _status(root: Path, path: str) -> tuple[int, ...] | None:
+def _known(contract: SubjectContract, root: Path, kind: str, name: str) -> ResourceRef | None:
+    """The reference made before, if the contract still stands in that folder and the file is as it was."""
+    known = _KNOWN.get((contract.digest, kind, name))
+    if known is None or not (known.root is root or known.root == root) or _status(known.location) != known.status:
+        return None
+    return known.reference
+
+
+def _status(location: str) -> tuple[int, ...] | None:
     """What changes when a file is replaced or written, or None when it cannot be told or is a link."""
     try:
-        found = os.lstat(f"{root}{os.sep}{path}")  # a plain text is quicker, and every plan asks
+        found = os.lstat(location)
     except OSError:
         return None
     if not S_ISREG(found.st_mode):
@@ -213,8 +214,10 @@ def _status(root: Path, path: str) -> tuple[int, ...] | None:
 
 
 def _made(contract: SubjectContract, root: Path, declared: DeclaredResource) -> ResourceRef:
+    location = f"{root}{os.sep}{declared.path}"  # a plain text is quicker to ask for, and every plan asks
+    status = _status(location)
     data = _read(root, declared.path)
-    return ResourceRef(
+    reference = ResourceRef(
         kind=declared.kind,
         subject=contract.subject,
         name=declared.name,
@@ -222,6 +225,10 @@ def _made(contract: SubjectContract, root: Path, declared: DeclaredResource) -> 
         checksum=_checksum(data),
         tokens=estimate_tokens(data),
     )
+    key = (contract.digest, declared.kind, declared.name)
+    if contract.digest and status is not None and (key in _KNOWN or len(_KNOWN) < _MOST_KNOWN):
+        _KNOWN[key] = _Known(root, location, status, reference)
+    return reference
 
 
 @attrs.frozen(repr=False)

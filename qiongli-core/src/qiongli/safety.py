@@ -47,6 +47,9 @@ class Eligibility(Value):
     reasons: tuple[Reason, ...] = ()
 
 
+_ELIGIBLE: Final = Eligibility(True)
+
+
 @attrs.frozen(repr=False)
 class RequestFacts(Value):
     """What the precheck may know of a request: sizes in characters and plain facts, never its text.
@@ -119,8 +122,12 @@ def run_gate(name: str, check: Callable[[], object]) -> Gate:
     return Gate(name, outcome)
 
 
+#: Gates that were passed, by name: the reasons of one that was not are nobody's business.
+_PASSED: Final = {name: Gate(name, Outcome.PASS) for name in (*SUBJECT_GATES, *LENS_GATES, "two_dimensions")}
+
+
 def _gate(name: str, passed: object, reasons: tuple[Reason, ...]) -> Gate:
-    return Gate(name, Outcome.PASS if passed is True else Outcome.FAIL, reasons)
+    return _PASSED[name] if passed is True else Gate(name, Outcome.FAIL, reasons)
 
 
 _NOT_ACTIVE: Final = (Reason("not_active", "The subject is not active here", "See `qiongli subject list`"),)
@@ -171,7 +178,7 @@ def eligibility(gates: object, required: Sequence[str] = SUBJECT_GATES) -> Eligi
         if name not in seen:
             eligible = False
             reasons.append(Reason(f"gate_{name}", f"The gate {name!r} was not run"))
-    return Eligibility(eligible, tuple(reasons))
+    return Eligibility(eligible, tuple(reasons)) if reasons or not eligible else _ELIGIBLE
 
 
 _TWO_DIMENSIONS: Final = "A suggestion needs subject-level evidence of two independent dimensions"

@@ -67,6 +67,8 @@ class ScoredRoute(Value):
     dimensions: tuple[str, ...] = ()
     #: The ids of the evidence that counted, by code point.
     signal_ids: tuple[str, ...] = ()
+    #: What each dimension holds before it is discounted for its rank, strongest first: (name, millionths).
+    sums: tuple[tuple[str, int], ...] = ()
 
     @property
     def total(self) -> int:
@@ -111,16 +113,22 @@ def subject_route(
     Asserted subject-level signals are boosts; suppressors are penalties, once per id. Evidence of other subjects is
     left out, except that of the `parts` of a composite subject. A subject route has no cost.
     """
-    owners = {subject, *parts}
-    own = [item for item in evidence if item.subject in owners]
+    boosts, penalties = [], []
+    for item in evidence:
+        if item.subject != subject and item.subject not in parts:
+            continue
+        if item.role == "suppressor":
+            penalties.append(_contribution(item))
+        elif counts_for_subject(item):
+            boosts.append(_contribution(item))
     return Route(
         kind="subject",
         id=subject,
         subject=subject,
         priority=priority,
         prior=Ppm(limits.subject_prior),
-        boosts=tuple([_contribution(item) for item in own if counts_for_subject(item)]),
-        penalties=tuple([_contribution(item) for item in own if item.role == "suppressor"]),
+        boosts=tuple(boosts),
+        penalties=tuple(penalties),
         session=session,
         single_dimension=single_dimension_proved is True,
     )
@@ -172,11 +180,20 @@ def _well_formed(values: object, cap: int) -> tuple[list[Contribution], int]:
     fine = []
     rejected = 0
     for item in values if isinstance(values, tuple | list) else ():
-        weight = bounded(item.weight, cap) if isinstance(item, Contribution) else None
+        if not isinstance(item, Contribution):
+            rejected += 1
+            continue
+        if (
+            type(item.weight) is int
+            and 0 <= item.weight <= cap
+            and isinstance(item.id, str)
+            and isinstance(item.source, str)
+        ):
+            fine.append(item)  # as nearly all of them are
+            continue
+        weight = bounded(item.weight, cap)
         if weight is None or not isinstance(item.id, str):
             rejected += 1
-        elif weight == item.weight and isinstance(item.source, str):
-            fine.append(item)
         else:
             source = item.source if isinstance(item.source, str) else "unknown"
             fine.append(Contribution(item.id, item.dimension, Ppm(weight), source))
@@ -187,8 +204,8 @@ def _heavier(new: Contribution, old: Contribution) -> bool:
     return (-new.weight, new.source) < (-old.weight, old.source)
 
 
-def _boosts(values: object, limits: Limits) -> tuple[list[Contribution], int]:
-    """The boosts that count, each id once with its largest weight, and how many were rejected.
+def _boosts(values: object, limits: Limits) -> tuple[dict[str, Contribution], int]:
+    """The boosts that count by id, each once with its largest weight, and how many were rejected.
 
     An id belongs to one dimension. When records disagree, the first dimension in the fixed order keeps the id and
     the others are rejected, so that one sign in the text never passes for two independent ones.
@@ -210,7 +227,7 @@ def _boosts(values: object, limits: Limits) -> tuple[list[Contribution], int]:
             rejected += 1
             if rank < _DIMENSION_ORDER[old.dimension]:
                 accepted[item.id] = item
-    return list(accepted.values()), rejected
+    return accepted, rejected
 
 
 def _penalties(values: object, limits: Limits) -> tuple[list[Contribution], int]:
@@ -239,7 +256,9 @@ def _dimension(name: str, items: list[Contribution], divisor: int, cap: int = SC
     total = 0
     scale = 1
     for item in ordered:
-        amount = min(cap - total, item.weight // scale)
+        amount = item.weight // scale
+        if total + amount > cap:
+            amount = cap - total
         amounts.append(amount)
         total += amount
         scale *= divisor
@@ -250,28 +269,20 @@ def _strongest_first(dimension: _Dimension) -> tuple[int, str]:
     return -dimension[0], dimension[1]
 
 
-def _dimension_entry(dimension: _Dimension, divisor: int) -> ScoreEntry:
-    """One dimension after the discount of its rank; shares are differences of a running sum, so that they add up."""
-    shares = []
-    before = running = 0
-    _, name, items, amounts = dimension
-    for item, amount in zip(items, amounts, strict=True):
-        running += amount
-        after = running // divisor
-        shares.append(ScoreShare(item.id, item.weight, Ppm(after - before), item.source))
-        before = after
-    return ScoreEntry("dimension", name, Ppm(before), tuple(shares))
-
-
-def _boost_entries(accepted: Iterable[Contribution], single_dimension: bool, limits: Limits) -> list[ScoreEntry]:
+def _ranked(accepted: Iterable[Contribution], single_dimension: bool, limits: Limits) -> list[tuple[_Dimension, int]]:
+    """The dimensions by rank, each with what its sum is divided by."""
     grouped: dict[str, list[Contribution]] = {}
     for item in accepted:
         grouped.setdefault(item.dimension, []).append(item)
     dimensions = [_dimension(name, items, limits.within_divisor) for name, items in grouped.items()]
     dimensions.sort(key=_strongest_first)
-    entries = [_dimension_entry(dimension, limits.across_divisor**rank) for rank, dimension in enumerate(dimensions)]
+    ranked = []
+    divisor = 1
+    for dimension in dimensions:
+        ranked.append((dimension, divisor))
+        divisor *= limits.across_divisor
     if not single_dimension or not dimensions:
-        return entries
+        return ranked
     # A proved exemption: the strongest dimension by itself, discounted less and clipped, counts when that is more
     # than all dimensions together under the usual discount. The larger of two monotone sums is monotone.
     alone = [
@@ -279,15 +290,39 @@ def _boost_entries(accepted: Iterable[Contribution], single_dimension: bool, lim
         for name, items in grouped.items()
     ]
     alone.sort(key=_strongest_first)
-    if alone[0][0] <= sum(entry.amount for entry in entries):
-        return entries
-    return [_dimension_entry(alone[0], 1)] + [
-        _dimension_entry((0, name, items, [0] * len(items)), 1) for _, name, items, _ in alone[1:]
-    ]
+    if alone[0][0] <= sum(dimension[0] // divisor for dimension, divisor in ranked):
+        return ranked
+    return [(alone[0], 1)] + [((0, name, items, [0] * len(items)), 1) for _, name, items, _ in alone[1:]]
 
 
-def compose(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoreBreakdown:
-    """The score of a route, with every contribution: the amounts of the entries sum to the total exactly.
+@attrs.define(eq=False, repr=False)
+class Weighing(Value):
+    """The score of a route and the dimensions that hold evidence of some weight, without the record of how it came.
+
+    `total` is in millionths; the other fields are what `compose` writes the record from. Not frozen, because making
+    it must be cheap; nobody changes one.
+    """
+
+    total: int
+    dimensions: tuple[str, ...]
+    signal_ids: tuple[str, ...]
+    #: The sum before it was clipped to [0, 1].
+    unclipped: int
+    prior: int
+    prior_declared: bool
+    ranked: list[tuple[_Dimension, int]]
+    penalties: list[Contribution]
+    #: What the penalties exceed their cap by.
+    excess: int
+    #: What was charged; only resource routes cost anything.
+    cost: int
+    #: None where no session was given, or none counts.
+    session: int | None
+    rejected: int
+
+
+def weigh(route: Route, limits: Limits = DEFAULT_LIMITS) -> Weighing:
+    """Weigh a route: all of the arithmetic of `compose` and nothing else, for who asks what a change would do.
 
     The total is an int in [0, 1000000] for any value in any numeric slot: malformed boosts, penalties and session
     add 0 and are counted in `rejected`, a malformed prior is the default of the route's kind, malformed cost and
@@ -300,61 +335,122 @@ def compose(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoreBreakdown:
     ceiling = SCALE
     if route.kind != "resource":
         ceiling = limits.subject_prior if route.kind == "subject" else limits.lens_prior
-    prior = bounded(route.prior, ceiling)
-    if prior is None:
+    declared = bounded(route.prior, ceiling)
+    if declared is None:
         rejected += route.prior is not None
-        entries = [ScoreEntry("prior", "default", Ppm(min(limits.default_prior, ceiling)))]
-    else:
-        entries = [ScoreEntry("prior", "declared", Ppm(prior))]
+    prior = min(limits.default_prior, ceiling) if declared is None else declared
 
     exempt = route.kind == "subject" and route.single_dimension is True
-    entries += _boost_entries(boosts, exempt, limits)
+    ranked = _ranked(boosts.values(), exempt, limits)
 
-    if advisory:
+    penalties: list[Contribution] = []
+    penalised = excess = 0
+    if advisory and route.penalties != ():
         penalties, malformed = _penalties(route.penalties, limits)
         rejected += malformed
-        for item in penalties:
-            share = ScoreShare(item.id, item.weight, Ppm(-item.weight), item.source, "penalty")
-            entries.append(ScoreEntry("penalty", item.id, Ppm(-item.weight), (share,)))
-        excess = sum(item.weight for item in penalties) - limits.penalties_cap
-        if excess > 0:
-            entries.append(ScoreEntry("penalty_limit", "penalties", Ppm(excess)))
+        penalised = sum([item.weight for item in penalties])
+        excess = max(0, penalised - limits.penalties_cap)
+    cost = charged_cost(route.cost, route.risk, limits) if route.kind == "resource" else 0
 
-    if route.kind == "resource":
-        name = "undeclared" if route.cost is None else "declared"
-        entries.append(ScoreEntry("cost", name, Ppm(-charged_cost(route.cost, route.risk, limits))))
-
+    session = None
     if advisory and route.session is not None:
         session = bounded_signed(route.session, limits.session_cap)
         rejected += session is None
-        entries.append(ScoreEntry("session", "advisory", Ppm(session or 0)))
+        session = session or 0
 
-    total = sum(entry.amount for entry in entries)
-    if total < 0:
-        entries.append(ScoreEntry("floor", "zero", Ppm(-total)))
-    elif total > SCALE:
-        # Reachable by resource routes only: inequality (f) keeps subject and lens routes below.
-        entries.append(ScoreEntry("ceiling", "one", Ppm(SCALE - total)))
-    return ScoreBreakdown(
-        route=route.id,
-        kind=route.kind,
-        subject=route.subject,
-        total=Ppm(max(0, min(SCALE, total))),
-        entries=tuple(entries),
+    total = prior - penalised + excess - cost + (session or 0)
+    weighty = []
+    for (held, name, items, _), divisor in ranked:
+        total += held // divisor
+        if items[0].weight > 0:  # the heaviest comes first
+            weighty.append(name)
+    return Weighing(
+        total=max(0, min(SCALE, total)),
+        dimensions=tuple(sorted(weighty, key=_DIMENSION_ORDER.__getitem__)),
+        signal_ids=tuple(sorted(boosts)),
+        unclipped=total,
+        prior=prior,
+        prior_declared=declared is not None,
+        ranked=ranked,
+        penalties=penalties,
+        excess=excess,
+        cost=cost,
+        session=session,
         rejected=rejected,
     )
 
 
+def _dimension_entry(dimension: _Dimension, divisor: int) -> ScoreEntry:
+    """One dimension after the discount of its rank; shares are differences of a running sum, so that they add up."""
+    shares = []
+    before = running = 0
+    _, name, items, amounts = dimension
+    for item, amount in zip(items, amounts, strict=True):
+        running += amount
+        after = running // divisor
+        # Not `Ppm(...)`: a call of that name takes as long as making the share.
+        shares.append(ScoreShare(item.id, item.weight, after - before, item.source))  # type: ignore[arg-type]
+        before = after
+    return ScoreEntry("dimension", name, Ppm(before), tuple(shares))
+
+
+def _breakdown(route: Route, weighing: Weighing) -> ScoreBreakdown:
+    """The record of a weighing: one entry for each contribution."""
+    entries = [ScoreEntry("prior", "declared" if weighing.prior_declared else "default", Ppm(weighing.prior))]
+    entries += [_dimension_entry(dimension, divisor) for dimension, divisor in weighing.ranked]
+    for item in weighing.penalties:
+        share = ScoreShare(item.id, item.weight, Ppm(-item.weight), item.source, "penalty")
+        entries.append(ScoreEntry("penalty", item.id, Ppm(-item.weight), (share,)))
+    if weighing.excess > 0:
+        entries.append(ScoreEntry("penalty_limit", "penalties", Ppm(weighing.excess)))
+    if route.kind == "resource":
+        entries.append(ScoreEntry("cost", "undeclared" if route.cost is None else "declared", Ppm(-weighing.cost)))
+    if weighing.session is not None:
+        entries.append(ScoreEntry("session", "advisory", Ppm(weighing.session)))
+    if weighing.unclipped < 0:
+        entries.append(ScoreEntry("floor", "zero", Ppm(-weighing.unclipped)))
+    elif weighing.unclipped > SCALE:
+        # Reachable by resource routes only: inequality (f) keeps subject and lens routes below.
+        entries.append(ScoreEntry("ceiling", "one", Ppm(SCALE - weighing.unclipped)))
+    return ScoreBreakdown(route.id, route.kind, route.subject, Ppm(weighing.total), tuple(entries), weighing.rejected)
+
+
+def compose(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoreBreakdown:
+    """The score of a route, with every contribution: the amounts of the entries sum to the total exactly.
+
+    What malformed numbers count is told at `weigh`; it never raises on them.
+    """
+    return _breakdown(route, weigh(route, limits))
+
+
 def score(route: Route, limits: Limits = DEFAULT_LIMITS) -> ScoredRoute:
     """Compose the route and note what it was charged, which breaks ties."""
-    cost = charged_cost(route.cost, route.risk, limits) if route.kind == "resource" else 0
-    breakdown = compose(route, limits)
-    held = [entry for entry in breakdown.entries if entry.kind == "dimension"]
-    weighty = {entry.name for entry in held for share in entry.shares if share.weight > 0}
+    weighing = weigh(route, limits)
     return ScoredRoute(
         route,
-        breakdown,
-        cost,
-        tuple([name for name in DIMENSIONS if name in weighty]),
-        tuple(sorted([share.id for entry in held for share in entry.shares])),
+        _breakdown(route, weighing),
+        weighing.cost,
+        weighing.dimensions,
+        weighing.signal_ids,
+        tuple([(dimension[1], dimension[0]) for dimension, _ in weighing.ranked]),
     )
+
+
+def total_without(scored: ScoredRoute, dimension: str, limits: Limits = DEFAULT_LIMITS) -> int:
+    """The score that a route would have without the evidence of one dimension, in millionths.
+
+    The dimensions behind it rise by one rank.
+    """
+    breakdown = scored.breakdown
+    if breakdown.rejected or scored.route.single_dimension:
+        # What is left may count otherwise than it did, so that it is weighed anew.
+        boosts = scored.route.boosts if isinstance(scored.route.boosts, tuple | list) else ()
+        left = tuple([item for item in boosts if getattr(item, "dimension", None) != dimension])
+        return weigh(attrs.evolve(scored.route, boosts=left), limits).total
+    total = sum([entry.amount for entry in breakdown.entries if entry.kind not in ("dimension", "floor", "ceiling")])
+    rank = 0
+    for name, held in scored.sums:
+        if name != dimension:
+            total += held // limits.across_divisor**rank
+            rank += 1
+    return max(0, min(SCALE, total))

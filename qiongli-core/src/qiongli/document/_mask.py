@@ -140,7 +140,10 @@ def reference_span(text: str) -> tuple[int, int] | None:
     if years follow, since a task may be about references.
     """
     lowered = text.casefold()
-    if not any(word in lowered for word in _REFERENCE_WORDS):
+    for word in _REFERENCE_WORDS:
+        if word in lowered:
+            break
+    else:
         return None
     heading = None
     for heading in _REFERENCES.finditer(text):  # noqa: B007  # the last heading is the list

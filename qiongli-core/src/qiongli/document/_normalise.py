@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress, count
+from operator import add
 from typing import Final
 
 from qiongli.document._han import SIMPLIFIED
@@ -157,11 +158,11 @@ def _spaced(text: str) -> str:
 
 def _ascii_places(text: str) -> _Spans:
     """The places of the words of an ASCII text."""
-    pieces = _spaced(text).split(" ")
-    lengths = list(map(len, pieces))
-    ends = list(accumulate(length + 1 for length in lengths))
-    starts = tuple(end - length - 1 for end, length in zip(ends, lengths, strict=True) if length)
-    return starts, tuple(end - 1 for end, length in zip(ends, lengths, strict=True) if length)
+    lengths = list(map(len, _spaced(text).split(" ")))
+    # Before each piece stand all earlier ones and as many spaces; the empty pieces lie between two of these.
+    places = map(add, accumulate(lengths, initial=0), count())
+    starts = tuple(compress(places, lengths))
+    return starts, tuple(map(add, starts, filter(None, lengths)))
 
 
 class _Collector:

@@ -58,8 +58,7 @@ def counted_by_subject(evidence: Sequence[Evidence]) -> dict[str, tuple[Evidence
 
 
 def _disjoint(items: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    asserted = [item for item in items if item.role == "signal" and item.polarity == "asserted"]
-    return (*select_spans(asserted), *(item for item in items if item.role == "suppressor"))
+    return (*select_spans(items), *(item for item in items if item.role == "suppressor"))
 
 
 def _of_composite(parts: Sequence[str], counted: Mapping[str, tuple[Evidence, ...]]) -> tuple[Evidence, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import attrs
 
 from qiongli.limits import Limits
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import DIMENSIONS
-from qiongli.records.packet import ScoreEntry, WhatWouldChange
+from qiongli.records.packet import WhatWouldChange
 from qiongli.routing import Routing, Standing
 from qiongli.safety import two_dimension_gate
-from qiongli.scoring import Contribution, Route, score
+from qiongli.scoring import Contribution, Route, total_without, weigh
 
 
 def what_would_change(routing: Routing, limits: Limits) -> tuple[WhatWouldChange, ...]:
@@ -41,9 +43,9 @@ def what_would_change(routing: Routing, limits: Limits) -> tuple[WhatWouldChange
 
 
 def _suggestible(route: Route, limits: Limits) -> bool:
-    scored = score(route, limits)
-    gate = two_dimension_gate(scored.dimensions, route.single_dimension)
-    return gate.passed and scored.total >= limits.suggest_threshold
+    weighing = weigh(route, limits)
+    gate = two_dimension_gate(weighing.dimensions, route.single_dimension)
+    return gate.passed and weighing.total >= limits.suggest_threshold
 
 
 def _missing(standing: Standing, limits: Limits) -> WhatWouldChange | None:
@@ -71,34 +73,18 @@ def _with_one_more(route: Route, dimension: str, limits: Limits) -> Route:
 
 def _weakest_support(standing: Standing, limits: Limits) -> WhatWouldChange:
     """The lightest dimension without which the suggestion would end, if there is one."""
-    entries = [entry for entry in standing.scored.breakdown.entries if entry.kind == "dimension"]
-    for entry in sorted(entries, key=lambda entry: (entry.amount, entry.name)):
-        if not _stands_without(standing, entry, limits):
-            signals = ", ".join(share.id for share in entry.shares[:3])
+    scored = standing.scored
+    entries = [entry for entry in scored.breakdown.entries if entry.kind == "dimension"]
+    entries.sort(key=attrgetter("amount", "name"))
+    for entry in entries:
+        held = [name for name in scored.dimensions if name != entry.name]
+        if (
+            not two_dimension_gate(held, scored.route.single_dimension).passed
+            or total_without(scored, entry.name, limits) < limits.suggest_threshold
+        ):
+            signals = ", ".join([share.id for share in entry.shares[:3]])
             change = f"without any {entry.name} signal ({signals})"
             return WhatWouldChange(standing.subject, change, "it would no longer be suggested")
     return WhatWouldChange(
         standing.subject, "no single dimension decides", "it would stay suggested without any one of them"
     )
-
-
-def _stands_without(standing: Standing, entry: ScoreEntry, limits: Limits) -> bool:
-    """Whether the subject would still be suggested without one dimension; composed only where that is in doubt."""
-    route = standing.scored.route
-    breakdown = standing.scored.breakdown
-    # With a rejected contribution, or an exemption, what is left may count otherwise than it did.
-    if not breakdown.rejected and not route.single_dimension:
-        held = [name for name in standing.scored.dimensions if name != entry.name]
-        if not two_dimension_gate(held).passed:
-            return False
-        # The dimensions behind it rise by one rank. They count no less than before, and at most so much more: with n
-        # the divisor across dimensions, x // n^(k-1) is at most n * (x // n^k) + n - 1.
-        without = breakdown.total - entry.amount
-        if without >= limits.suggest_threshold:
-            return True
-        dimensions = [item for item in breakdown.entries if item.kind == "dimension"]
-        behind = dimensions[dimensions.index(entry) + 1 :]
-        if without + sum((limits.across_divisor - 1) * (item.amount + 1) for item in behind) < limits.suggest_threshold:
-            return False
-    left = tuple(item for item in route.boosts if item.dimension != entry.name)
-    return _suggestible(attrs.evolve(route, boosts=left), limits)

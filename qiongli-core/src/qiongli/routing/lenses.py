@@ -9,7 +9,7 @@ from qiongli.records.subjects import Reason
 from qiongli.routing.candidates import LensCandidate, LensStanding
 from qiongli.routing.order import rank, unique
 from qiongli.safety import LENS_GATES, eligibility
-from qiongli.scoring import ScoredRoute, counts_for_lens, lens_route, score
+from qiongli.scoring import ScoredRoute, lens_route, score
 
 
 def score_lenses(
@@ -24,14 +24,15 @@ def score_lenses(
     withheld = []
     unique(lens.id for lens in lenses)
     for lens in lenses:
-        if not any(item.subject == lens.subject and counts_for_lens(item, lens.lens) for item in lens.evidence):
+        route = lens_route(lens.subject, lens.lens, lens.priority, lens.evidence, limits=limits)
+        if not route.boosts:
             continue
         verdict = eligibility(lens.gates, LENS_GATES)
         if not verdict.eligible:
             withheld.append((lens.id, verdict.reasons))
             continue
         owners[lens.id] = lens
-        scored.append(score(lens_route(lens.subject, lens.lens, lens.priority, lens.evidence, limits=limits), limits))
+        scored.append(score(route, limits))
     standings = tuple(
         LensStanding(
             owners[item.route.id].subject,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from qiongli.limits import Limits
 from qiongli.records.evidence import DIMENSIONS, Evidence
@@ -52,7 +52,7 @@ def _standing(candidate: RouteCandidate, limits: Limits) -> Standing:
 def _composition_problem(
     candidate: RouteCandidate,
     parts: Mapping[str, Standing],
-    counted: Mapping[str, tuple[Evidence, ...]],
+    counted: Callable[[str], tuple[Evidence, ...]],
     limits: Limits,
 ) -> Reason | None:
     """Why the composite's parts do not carry it, or None when they do; `parts` are the eligible simple subjects."""
@@ -63,8 +63,8 @@ def _composition_problem(
     totals = [standing.scored.total for standing in standings]
     if all(standing.suggestible for standing in standings) and max(totals) - min(totals) <= limits.margin:
         return None
-    own = any(item.subject == candidate.subject for item in counted[candidate.subject])
-    if own and all(counted[part] for part in candidate.composes):
+    own = any(item.subject == candidate.subject for item in counted(candidate.subject))
+    if own and all(counted(part) for part in candidate.composes):
         return None
     return Reason("parts_without_evidence", "The composite's parts do not stand together, and not each has evidence")
 
@@ -73,7 +73,11 @@ def score_subjects(
     candidates: Sequence[RouteCandidate], limits: Limits
 ) -> tuple[dict[str, Standing], list[BlockedCandidate]]:
     """Standings of the eligible candidates by subject, and those that a gate blocked although they have evidence."""
-    counted = {candidate.subject: counted_evidence(candidate) for candidate in candidates}
+    by_subject = {candidate.subject: candidate for candidate in candidates}
+
+    def counted(subject: str) -> tuple[Evidence, ...]:
+        return counted_evidence(by_subject[subject])
+
     standings: dict[str, Standing] = {}
     blocked: list[BlockedCandidate] = []
     for candidate in candidates:
@@ -82,19 +86,20 @@ def score_subjects(
         verdict = eligibility(candidate.gates, SUBJECT_GATES)
         if verdict.eligible:
             standings[candidate.subject] = _standing(candidate, limits)
-        elif counted[candidate.subject]:
-            blocked.append(blocked_candidate(candidate.subject, counted[candidate.subject], verdict.reasons))
+        elif evidence := counted(candidate.subject):
+            blocked.append(blocked_candidate(candidate.subject, evidence, verdict.reasons))
     composites: dict[str, Standing] = {}
     for candidate in candidates:
         if not candidate.composes:
             continue
         verdict = eligibility(candidate.gates, SUBJECT_GATES)
         problem = _composition_problem(candidate, standings, counted, limits)
-        own = [item for item in counted[candidate.subject] if item.subject == candidate.subject]
+        evidence = counted(candidate.subject)
+        own = [item for item in evidence if item.subject == candidate.subject]
         if problem is None and verdict.eligible:
             composites[candidate.subject] = _standing(candidate, limits)
         elif problem is None:
-            blocked.append(blocked_candidate(candidate.subject, counted[candidate.subject], verdict.reasons))
+            blocked.append(blocked_candidate(candidate.subject, evidence, verdict.reasons))
         elif own:
             # Without evidence of its own, and without parts that carry it, nobody would have thought of it.
             blocked.append(blocked_candidate(candidate.subject, own, (*verdict.reasons, problem)))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-#: The key under which a node keeps the numbers of the phrases that end there; no token is empty.
+#: Comes after the last token of a text; no token is empty.
 _END: Final = ""
+
+#: The numbers of the phrases that end at a node, and what may follow it.
+_Node = tuple[tuple[int, ...], "dict[str, _Node]"]
 
 
 class TokenTrie:
@@ -20,7 +23,7 @@ class TokenTrie:
 
     def __init__(self, lines: Mapping[str, str]) -> None:
         self.lines = lines
-        self._nodes: dict[str, dict[str, Any]] = {}
+        self._nodes: dict[str, _Node] = {}
 
     @classmethod
     def of(cls, phrases: Iterable[tuple[Sequence[str], int]]) -> TokenTrie:
@@ -40,28 +43,36 @@ class TokenTrie:
     def find(self, words: Sequence[str]) -> list[tuple[int, int, tuple[int, ...]]]:
         """Every occurrence as (first token, one past the last token, numbers)."""
         lines = self.lines
+        if lines.keys().isdisjoint(words):
+            return []
         found = []
-        length = len(words)
+        nodes = self._nodes
+        words = (*words, _END)
         for first in [place for place, word in enumerate(words) if word in lines]:
-            node: dict[str, Any] | None = self._nodes.get(words[first]) or self._node(words[first])
+            node: _Node | None = nodes.get(words[first]) or self._node(words[first])
             position = first + 1
             while node is not None:
-                numbers = node.get(_END)
-                if numbers is not None:
+                numbers, following = node
+                if numbers:
                     found.append((first, position, numbers))
-                if position >= length:
-                    break
-                node = node.get(words[position])
+                node = following.get(words[position])
                 position += 1
         return found
 
-    def _node(self, first: str) -> dict[str, Any]:
-        root: dict[str, Any] = {}
-        for entry in self.lines[first].split(";"):
-            rest, _, numbers = entry.partition("|")
-            node = root
-            for word in rest.split():
-                node = node.setdefault(word, {})
-            node[_END] = tuple(map(int, numbers.split(",")))
-        self._nodes[first] = root
-        return root
+    def _node(self, first: str) -> _Node:
+        """The node of a first token; what two threads make of a line at the same time is the same."""
+        made = self._nodes[first] = _node_of([entry.partition("|") for entry in self.lines[first].split(";")])
+        return made
+
+
+def _node_of(entries: Iterable[tuple[str, str, str]]) -> _Node:
+    """The node from which some entries go on, each (remaining tokens, `|`, numbers)."""
+    numbers: tuple[int, ...] = ()
+    following: dict[str, list[tuple[str, str, str]]] = {}
+    for rest, bar, listed in entries:
+        if rest:
+            word, _, further = rest.partition(" ")
+            following.setdefault(word, []).append((further, bar, listed))
+        else:
+            numbers = tuple(map(int, listed.split(",")))
+    return numbers, {word: _node_of(further) for word, further in following.items()}

@@ -7,7 +7,7 @@ nothing: a verb of staying needs the task as its object, or the beginning of a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from qiongli.document import DocumentField, normal_form
@@ -15,7 +15,6 @@ from qiongli.patterns import LazyPattern
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Evidence
 from qiongli.signals._clause_text import clause_text
-from qiongli.signals._trie import TokenTrie
 
 #: How many tokens before a name, and after it, can belong to a directive.
 _BEFORE: Final = 16
@@ -113,30 +112,36 @@ _CHINESE_NAMES: Final = {
 }
 
 
-class Directives:
-    """The directives about some subjects, given as (slug, display name)."""
+def subject_names(subjects: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The names by which a text may call each of some subjects, given as (slug, display name), and its number.
 
-    def __init__(self, subjects: Sequence[tuple[str, str]]) -> None:
-        self._slugs = tuple(slug for slug, _ in subjects)
-        names: dict[tuple[str, ...], int] = {}
-        for number, (slug, display) in enumerate(subjects):
-            for name in (slug, display, *_CHINESE_NAMES.get(slug, ())):
-                words = normal_form(name)
-                if words:
-                    names.setdefault(words, number)
-        self._names = TokenTrie.of(names.items())
+    A name of several subjects is that of the first one.
+    """
+    names: dict[tuple[str, ...], int] = {}
+    for number, (slug, display) in enumerate(subjects):
+        for name in (slug, display, *_CHINESE_NAMES.get(slug, ())):
+            words = normal_form(name)
+            if words:
+                names.setdefault(words, number)
+    yield from names.items()
 
-    def find(self, field: DocumentField) -> Iterator[tuple[Evidence, int, int]]:
-        """Every directive in a field, with its first token and one past its last one."""
-        longest: dict[int, tuple[int, int]] = {}
-        for first, last, numbers in self._names.find(field.tokens.words):
-            if last > longest.get(first, (0, 0))[0]:
-                longest[first] = (last, numbers[0])
-        for first, (last, number) in longest.items():
-            found = _order(field, first, last)
-            if found is not None:
-                role, begin = found
-                yield _evidence(field, self._slugs[number], begin, last, role), begin, last
+
+def find_directives(
+    field: DocumentField, slugs: Sequence[str], named: Iterable[tuple[int, int, int]]
+) -> Iterator[tuple[Evidence, int, int]]:
+    """Every directive in a field, with its first token and one past its last one.
+
+    `named` are the places of subjects' names: first token, one past the last, number of the subject's slug.
+    """
+    longest: dict[int, tuple[int, int]] = {}
+    for first, last, number in named:
+        if last > longest.get(first, (0, 0))[0]:
+            longest[first] = (last, number)
+    for first, (last, number) in longest.items():
+        found = _order(field, first, last)
+        if found is not None:
+            role, begin = found
+            yield _evidence(field, slugs[number], begin, last, role), begin, last
 
 
 def _order(field: DocumentField, first: int, last: int) -> tuple[str, int] | None:

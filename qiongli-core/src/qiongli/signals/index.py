@@ -20,11 +20,11 @@ from qiongli.signals._checks import Check, context_words, needs_check, phrase_fo
 from qiongli.signals._intervals import Intervals
 from qiongli.signals._regexes import RegexSet
 from qiongli.signals._trie import TokenTrie
-from qiongli.signals.directives import Directives
+from qiongli.signals.directives import find_directives, subject_names
 from qiongli.signals.polarity import Clauses
 
 #: Changes when the same contracts would compile to something else.
-INDEX_VERSION: Final = 5
+INDEX_VERSION: Final = 6
 
 
 @attrs.frozen(repr=False)
@@ -36,22 +36,13 @@ class Owner(Value):
     dimension: str
     value: str
     activation: str
-    weight: int
+    weight: Ppm
     role: str
 
 
-@attrs.define(eq=False, repr=False)
-class _Hit:
-    """One owner's match: its place in the original text, and its first token and one past its last.
-
-    Not frozen, because making it must be cheap; it is equal to itself only.
-    """
-
-    owner: Owner
-    start: int
-    end: int
-    first: int
-    last: int
+#: One owner's match: its place in the original text, the owner, and its first token and one past its last. A plain
+#: tuple, because most texts have dozens.
+_Hit = tuple[int, int, Owner, int, int]
 
 
 class SignalIndex:
@@ -69,10 +60,13 @@ class SignalIndex:
         """Take the parts as plain data, as they are stored; what a text does not need is never made of them.
 
         A number in the trie is that of an owner, or -1, -2, ... for the first, second, ... of `checks`, each
-        (owner, kind, text, context words). `regexes` are (owner, expression).
+        (owner, kind, text, context words). From the number of owners on it is a subject's name, in the order of
+        `subjects`. `regexes` are (owner, expression).
         """
         self.digest = digest
         self._subjects = subjects
+        #: Slugs of the subjects in the index.
+        self.subjects = tuple(slug for slug, _ in subjects)
         self._owner_data = owners
         self._check_data = checks
         self._regex_data = regexes
@@ -80,12 +74,6 @@ class SignalIndex:
         self._owners: dict[int, Owner] = {}
         self._checks: dict[int, Check] = {}
         self._regexes = RegexSet([(number, text) for number, text in regexes])
-        self._directives = Directives(subjects)
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        """Slugs of the subjects in the index."""
-        return tuple(slug for slug, _ in self._subjects)
 
     def detect(self, document: Document) -> tuple[Evidence, ...]:
         """All evidence in a document, sorted by field, place and id."""
@@ -97,8 +85,18 @@ class SignalIndex:
         return tuple(found)
 
     def _in_field(self, field: DocumentField) -> list[Evidence]:
-        hits = self._hits(field)
-        directives = [item for item in self._directives.find(field) if not field.is_reference(item[0].start)]
+        matches = list(self._matches(field.tokens, field.name))
+        hits = self._hits(field, matches)
+        names = len(self._owner_data)
+        directives = [
+            item
+            for item in find_directives(
+                field,
+                self.subjects,
+                [(first, last, number - names) for first, last, number in matches if number >= names],
+            )
+            if not field.is_reference(item[0].start)
+        ]
         if not hits and not directives:
             return []
         clauses = Clauses(field.tokens)
@@ -108,55 +106,69 @@ class SignalIndex:
         ]
         senses: dict[str, list[tuple[int, int, _Hit]]] = {}
         for hit in hits:
-            if hit.owner.role == "suppressor" and not field.is_reference(hit.start):
-                senses.setdefault(hit.owner.subject, []).append((hit.start, hit.end, hit))
+            start, end, owner, _, _ = hit
+            if owner.role == "suppressor" and not field.is_reference(start):
+                senses.setdefault(owner.subject, []).append((start, end, hit))
         suppressed = {subject: Intervals(spans) for subject, spans in senses.items()}
         # A directive's own words speak for no subject.
-        directed = Intervals((item.start, item.end, None) for item, _, _ in directives)
+        directed = Intervals((item.start, item.end, None) for item, _, _ in directives) if directives else None
         taken: dict[_Hit, str] = {}
-        for hit in hits:
-            owner = hit.owner
+        #: What the author says with the words of the last match; several subjects often own the same words.
+        place = (-1, -1, -1, -1)
+        said = ""
+        for start, end, owner, first, last in hits:
             if owner.role != "signal":
                 continue
-            polarity = "asserted"
+            everyday = False
             if owner.subject in suppressed:
-                for _, _, sense in suppressed[owner.subject].overlapping(hit.start, hit.end):
-                    polarity = "everyday"
+                for _, _, sense in suppressed[owner.subject].overlapping(start, end):
+                    everyday = True
                     taken.setdefault(sense, owner.dimension)
-            if polarity == "asserted":
-                if clauses.quotes(hit.first, hit.last):
-                    polarity = "quoted"
-                elif directed and any(directed.covering(hit.start, hit.end)):
-                    polarity = "excluded"
-                elif clauses.denies(hit.first, hit.last):
-                    polarity = "negated"
-            found.append(_evidence(field, hit, owner.dimension, polarity))
+            if everyday:
+                found.append(_evidence(field, start, end, owner, owner.dimension, "everyday"))
+                continue
+            if place != (start, end, first, last):
+                place = (start, end, first, last)
+                if clauses.quotes(first, last):
+                    said = "quoted"
+                elif directed is not None and any(directed.covering(start, end)):
+                    said = "excluded"
+                else:
+                    said = "negated" if clauses.denies(first, last) else "asserted"
+            found.append(_evidence(field, start, end, owner, owner.dimension, said))
         for spans in senses.values():
-            for _, _, hit in spans:
-                polarity = "quoted" if clauses.quotes(hit.first, hit.last) else "asserted"
-                found.append(_evidence(field, hit, taken.get(hit, hit.owner.dimension), polarity))
+            for start, end, hit in spans:
+                _, _, owner, first, last = hit
+                said = "quoted" if clauses.quotes(first, last) else "asserted"
+                found.append(_evidence(field, start, end, owner, taken.get(hit, owner.dimension), said))
         return found
 
-    def _hits(self, field: DocumentField) -> list[_Hit]:
-        """All matches in a field, by place and owner, each once."""
+    def _hits(self, field: DocumentField, matches: Sequence[tuple[int, int, int]]) -> list[_Hit]:
+        """The owners' matches in a field, by place and owner, each once; `matches` are those of its tokens."""
         places: dict[tuple[int, int, int], tuple[int, int]] = {}
+        names = len(self._owner_data)
         tokens, apart = field.tokens, field.tokens.apart
-        matches = list(self._matches(tokens, field.name))
         if matches:
             starts, ends = tokens.starts, tokens.ends
             for first, last, number in matches:
-                places[starts[first], ends[last - 1], number] = (first, last)
+                if number < names:
+                    places[starts[first], ends[last - 1], number] = (first, last)
         if apart is not None:
             for first, last, number in self._matches(apart, field.name):
+                if number >= names:
+                    continue
                 start, end = apart.starts[first], apart.ends[last - 1]
                 # A match of halves stands in the tokens that hold them.
                 around = bisect_right(tokens.starts, start) - 1, bisect_left(tokens.ends, end) + 1
                 places.setdefault((start, end, number), around)
+        owners = self._owners
         return [
-            _Hit(self._owner(number), start, end, *places[start, end, number]) for start, end, number in sorted(places)
+            (start, end, owners.get(number) or self._owner(number), *places[start, end, number])
+            for start, end, number in sorted(places)
         ]
 
     def _matches(self, tokens: Tokens, field: str) -> Iterator[tuple[int, int, int]]:
+        """Every match as (first token, one past the last, number of the owner or name)."""
         name = field.casefold()
         for first, last, numbers in (*self._trie.find(tokens.words), *self._regexes.find(tokens)):
             whole = last - first == 1 or unbroken(tokens, first, last)
@@ -202,19 +214,18 @@ class SignalIndex:
 _PLACE: Final = attrgetter("start", "end", "signal_id", "role")
 
 
-def _evidence(field: DocumentField, hit: _Hit, dimension: str, polarity: str) -> Evidence:
-    owner = hit.owner
+def _evidence(field: DocumentField, start: int, end: int, owner: Owner, dimension: str, polarity: str) -> Evidence:
     return Evidence(
         owner.id,
         owner.subject,
         dimension,  # type: ignore[arg-type]
         owner.value,
-        "context_only" if field.is_reference(hit.start) else owner.activation,  # type: ignore[arg-type]
-        Ppm(owner.weight),
+        "context_only" if field.references and field.is_reference(start) else owner.activation,  # type: ignore[arg-type]
+        owner.weight,
         field.name,
-        hit.start,
-        hit.end,
-        field.text[hit.start : hit.end],
+        start,
+        end,
+        field.text[start:end],
         polarity,  # type: ignore[arg-type]
         role=owner.role,  # type: ignore[arg-type]
     )
@@ -281,9 +292,11 @@ def compile_index(contracts: Sequence[SubjectContract]) -> SignalIndex:
                 ),
                 suppressor.patterns,
             )
+    subjects = tuple((contract.subject, contract.display_name) for contract in ordered)
+    compiler.phrases += [(words, len(compiler.owners) + number) for words, number in subject_names(subjects)]
     return SignalIndex(
         index_digest(ordered),
-        tuple((contract.subject, contract.display_name) for contract in ordered),
+        subjects,
         compiler.owners,
         compiler.checks,
         compiler.regexes,

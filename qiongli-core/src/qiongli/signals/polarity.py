@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from qiongli.document import Tokens, is_ideograph
 from qiongli.patterns import LazyPattern
@@ -136,6 +136,9 @@ _DENIED_AFTER: Final = LazyPattern(
 )
 #: How many tokens after a match are looked at.
 _LOOK_AHEAD: Final = 12
+#: Of these, how many can hold the word that makes a negation: what stands before it in `_DENIED_AFTER` has at most
+#: eight tokens, as in "lies squarely out of the scope" behind three of the match's own words.
+_LAST_TRIGGER: Final = 9
 
 #: Words of which every English negation has one, and characters of which every Chinese one has one.
 _TRIGGERS: Final = frozenset(
@@ -174,6 +177,10 @@ _SPEECH_CHARACTERS: Final = 10
 _LONGEST_QUOTATION: Final = 2_000
 
 
+#: What holds nothing.
+_NOWHERE: Final = Intervals[Any](())
+
+
 class Clauses:
     """The denials and quotations of one text, found once for all matches in it."""
 
@@ -186,21 +193,16 @@ class Clauses:
         #: For each negation of which a match stood in reach: what follows it, the length of its own last word in that
         #: text, and where the first end of its reach is over.
         self._following: dict[int, tuple[ClauseText, int, int]] = {}
-        #: What was found of matches before: several subjects often have one.
-        self._denied: dict[tuple[int, int], bool] = {}
         self._quotations = quotations(tokens)
         self._blocks = block_quotations(tokens.text)
+        self._quoting = bool(self._quotations) or bool(self._blocks)
 
     def denies(self, first: int, last: int) -> bool:
         """Whether the author denies what the tokens from `first` up to `last` say."""
-        if not self._triggers:
+        triggers = self._triggers
+        nearest = bisect_left(triggers, first - _REACH - _AFTER_TRIGGER)
+        if nearest == len(triggers) or triggers[nearest] >= last + _LAST_TRIGGER:
             return False
-        known = self._denied.get((first, last))
-        if known is None:
-            known = self._denied[first, last] = self._denies(first, last)
-        return known
-
-    def _denies(self, first: int, last: int) -> bool:
         opened = self._opened_before(first)
         if opened is not None and self._reaches(opened, first):
             return True
@@ -208,7 +210,7 @@ class Clauses:
             before = clause_text(self._tokens, first - 4, first + 1)
             if _DIRECTLY.search(_without_exceptions(before.text[: before.places[-1]])):
                 return True
-        if not self._triggered(last, last + _LOOK_AHEAD):
+        if not self._triggered(last, last + _LAST_TRIGGER):
             return False
         after = clause_text(self._tokens, last - 1, last + _LOOK_AHEAD)
         return _DENIED_AFTER.match(after.text[len(self._tokens.words[last - 1]) :]) is not None
@@ -216,10 +218,13 @@ class Clauses:
     def _opened_before(self, first: int) -> int | None:
         """Where the last negation that may reach a token opened; only words near the token are looked at."""
         low = bisect_left(self._triggers, first - _REACH - _AFTER_TRIGGER)
-        high = bisect_right(self._triggers, first + _BEFORE_TRIGGER)
-        ends = [end for trigger in self._triggers[low:high] for end in self._ends(trigger) if end <= first]
-        last = max(ends, default=None)
-        return last if last is not None and first - last <= _REACH else None
+        high = bisect_right(self._triggers, first + _BEFORE_TRIGGER, low)
+        opened = -1
+        for trigger in self._triggers[low:high]:
+            for end in self._ends(trigger):
+                if opened < end <= first:
+                    opened = end
+        return opened if opened >= 0 and first - opened <= _REACH else None
 
     def _ends(self, trigger: int) -> tuple[int, ...]:
         ends = self._opened.get(trigger)
@@ -259,7 +264,7 @@ class Clauses:
 
         What makes up at least half of a quotation is a term in inverted commas, and stays the author's.
         """
-        if not (self._quotations or self._blocks):
+        if not self._quoting:
             return False
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
         if self._blocks.covers(start, end):
@@ -290,6 +295,8 @@ def quotations(tokens: Tokens) -> Intervals[int]:
     """Ranges of the text in quotation marks that are speech, longer than a term, each with its number of tokens."""
     text = tokens.text
     spans: list[tuple[int, int]] = []
+    if text.isascii() and '"' not in text and "'" not in text and "``" not in text:
+        return _NOWHERE
     if "„" in text:
         # German quotations end with the mark that opens English ones, other languages' with the English closing one.
         text = _LOW_QUOTATION.sub(lambda match: f"“{match.group(1)}”", text)
@@ -317,7 +324,7 @@ def quotations(tokens: Tokens) -> Intervals[int]:
 def block_quotations(text: str) -> Intervals[None]:
     """The lines of the block quotations of Markdown; they are quoted whole, whatever they say."""
     if ">" not in text:
-        return Intervals(())
+        return _NOWHERE
     return Intervals((*match.span(), None) for match in _BLOCK.finditer(text))
 
 
