@@ -21,7 +21,7 @@ from qiongli.records import Ppm
 from qiongli.records.packet import RefinementPacket
 from qiongli.records.project import EvidenceMemory, ManifestState
 from qiongli.records.subjects import Reason
-from qiongli.refinement import infer_subject_refinement
+from qiongli.refinement import RefinementRuntime, infer_subject_refinement
 from qiongli.schemas import schema_text
 from qiongli.session import SessionState
 
@@ -132,6 +132,20 @@ class Desk:
         session: SessionState | None = None,
     ) -> RefinementPacket:
         """The packet of a task."""
+        packet = infer_subject_refinement(
+            task,
+            manifest_state=state or ManifestState(),
+            memory=memory,
+            session=session,
+            answers=answers,
+            budget=budget,
+            runtime=self.runtime(),
+        )
+        validator().validate(json.loads(json.dumps(packet.to_packet())))
+        return packet
+
+    def runtime(self) -> RefinementRuntime:
+        """The subjects as they are found now."""
         rows = []
         for slug in self.subjects:
             row = as_subject(contract(slug), self.folder / slug)
@@ -141,17 +155,7 @@ class Desk:
             else:
                 row = switched_on(row)
             rows.append(row)
-        packet = infer_subject_refinement(
-            task,
-            manifest_state=state or ManifestState(),
-            memory=memory,
-            session=session,
-            answers=answers,
-            budget=budget,
-            runtime=measuring_runtime(rows),
-        )
-        validator().validate(json.loads(json.dumps(packet.to_packet())))
-        return packet
+        return measuring_runtime(rows)
 
 
 @lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from packet_cases import Desk, lent, scores, write_packages
 from qiongli.document import read_document
 from qiongli.errors import InputError
 from qiongli.records.project import Dismissal, EvidenceMemory, ManifestState, SuggestionMemory
+from qiongli.refinement import infer_subject_refinement
 
 ALPHA = "We apply quorl weighting to the quorl ledger."  # 0.30 + 0.20 + 0.20 / 2 = 0.60
 BETA = "We apply brindle grafting to the brindle register."  # the same
@@ -154,9 +155,32 @@ def test_an_answer_settles_the_tie_and_is_not_asked_again(desk: Desk) -> None:
     assert packet.evidence_sources.user_action is True
 
 
-def test_an_answer_suggests_nothing_that_is_not_there(desk: Desk) -> None:
+def test_an_answer_keeps_the_task_in_its_subject_and_suggests_nothing_that_is_not_there(desk: Desk) -> None:
     packet = desk.route(ALPHA, answers={"ambiguous:alpha+beta": "beta"})
-    assert packet.primary_subject == "alpha"
+    assert (packet.decision, packet.primary_subject) == ("no_subject", "auto")
+    (blocked,) = packet.blocked_candidates
+    assert (blocked.subject, [reason.code for reason in blocked.reasons]) == ("alpha", ["excluded"])
+    assert blocked.reasons[0].message == "the user's answer keeps it in beta"
+
+
+def test_an_answer_is_evidence_of_the_users_intent_that_weighs_nothing(desk: Desk) -> None:
+    plain = desk.route(f"{ALPHA} {BETA}")
+    packet = desk.route(f"{ALPHA} {BETA}", answers={"ambiguous:alpha+beta": "beta"})
+    (intent,) = [item for item in packet.signals if item.source == "user"]
+    assert (intent.signal_id, intent.subject, intent.role, intent.weight) == (
+        "intent:ambiguous:alpha+beta",
+        "beta",
+        "keep",
+        0,
+    )
+    assert packet.confidence == scores(plain)["beta"]
+
+
+def test_an_answer_lifts_no_gate(desk: Desk) -> None:
+    shut = attrs.evolve(desk, blocked=("beta", "gamma"))
+    packet = shut.route(f"{ALPHA} {BETA}", answers={"ambiguous:alpha+beta": "beta"})
+    assert packet.decision == "no_subject"
+    assert [item.subject for item in packet.blocked_candidates] == ["alpha", "beta"]
 
 
 # --- what the text denies, quotes, uses otherwise, or forbids -----------------------------------------------------
@@ -184,6 +208,12 @@ def test_a_suppressor_takes_the_span_and_subtracts_once(desk: Desk) -> None:
 def test_a_suppressor_beside_full_evidence_lowers_it_below_the_threshold(desk: Desk) -> None:
     packet = desk.route(f"{ALPHA} It is a toy quorl.")
     assert (packet.decision, scores(packet)) == ("no_subject", {"alpha": 500_000})
+
+
+def test_a_suppressor_that_is_quoted_counts_nothing(desk: Desk) -> None:
+    packet = desk.route(f"{ALPHA}\n\n> a toy quorl for the children")
+    assert (packet.decision, scores(packet)) == ("suggest_subject", {"alpha": 600_000})
+    assert [(item.polarity, item.snippet) for item in packet.near_miss_protections] == [("quoted", "toy quorl")]
 
 
 def test_a_suppressor_leaves_the_lens_alone(desk: Desk) -> None:
@@ -323,6 +353,25 @@ def test_a_composite_with_a_blocked_part_is_blocked(with_composite: Desk) -> Non
     packet = desk.route(f"A quindle bridge. {ALPHA} {BETA}")
     assert packet.primary_subject == "alpha"
     assert [item.subject for item in packet.blocked_candidates] == ["alpha-beta", "beta"]
+
+
+def test_a_task_that_is_kept_in_a_composite_rests_on_its_parts(with_composite: Desk) -> None:
+    packet = with_composite.route(f"Keep this in alpha-beta. {ALPHA} {BETA}")
+    assert (packet.decision, packet.primary_subject) == ("suggest_subject", "alpha-beta")
+    assert packet.secondary_subjects == ()
+
+
+def test_a_part_does_not_act_by_itself_when_the_task_is_kept_in_the_composite(with_composite: Desk) -> None:
+    packet = with_composite.route(f"Keep this in alpha-beta. {ALPHA}")
+    assert packet.decision == "no_subject"
+    assert {item.subject: [reason.code for reason in item.reasons] for item in packet.blocked_candidates} == {
+        "alpha": ["excluded"],
+    }
+
+
+def test_a_part_that_the_task_excludes_carries_no_composite(with_composite: Desk) -> None:
+    packet = with_composite.route(f"Keep this in alpha-beta. Do not treat this as beta. {ALPHA} {BETA}")
+    assert packet.decision == "no_subject"
 
 
 def test_one_part_far_ahead_of_the_other_stays_by_itself(with_composite: Desk) -> None:
@@ -535,3 +584,30 @@ def test_what_a_caller_gives_of_another_type_is_one_error_with_a_code(desk: Desk
 
 def test_a_budget_of_nothing_loads_nothing(desk: Desk) -> None:
     assert desk.route(ALPHA, budget=0).resource_activation_plan.resources == ()
+
+
+# --- the last look before a subject acts --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gone", ["overlays/alpha.yaml", "skills/alpha/SKILL.md"])
+def test_a_subject_whose_overlay_or_skill_is_gone_does_not_act_and_nobody_takes_its_place(
+    tmp_path: Path, gone: str
+) -> None:
+    write_packages(tmp_path)
+    strong = f"{ALPHA} The quorl lemma. {BETA}"  # 0.63 and 0.60
+    found = Desk(tmp_path).runtime()
+    before = infer_subject_refinement(strong, manifest_state=ManifestState(), runtime=found)
+    assert (before.primary_subject, before.secondary_subjects) == ("alpha", ("beta",))
+    (tmp_path / "alpha" / gone).unlink()
+    after = infer_subject_refinement(strong, manifest_state=ManifestState(), runtime=found)
+    assert (after.decision, after.primary_subject) == ("no_subject", "auto")
+    assert [(item.subject, item.reasons[0].code) for item in after.blocked_candidates] == [
+        ("alpha", "resource_missing")
+    ]
+
+
+def test_a_confirmed_subject_stays_when_its_overlay_is_gone(tmp_path: Path) -> None:
+    write_packages(tmp_path)
+    (tmp_path / "beta" / "overlays" / "beta.yaml").unlink()
+    packet = infer_subject_refinement(BETA, manifest_state=CONFIRMED, runtime=Desk(tmp_path).runtime())
+    assert (packet.decision, packet.primary_subject, packet.confidence) == ("confirm_subject", "beta", 600_000)

@@ -200,7 +200,9 @@ class TestBuilders:
 
     def test_a_suppressor_subtracts_once_per_id(self) -> None:
         suppressor = evidence("finance", "method", 0, 100_000, signal_id="finance.suppressor.x", role="suppressor")
-        other = attrs.evolve(suppressor, signal_id="finance.suppressor.y", polarity="everyday", start=90)
+        other = attrs.evolve(suppressor, signal_id="finance.suppressor.y", start=90)
+        quoted = attrs.evolve(other, polarity="quoted", signal_id="finance.suppressor.z")
+        assert compose(subject_route("finance", 1, [suppressor, quoted])).total == 200_000
         assert compose(subject_route("finance", 1, [suppressor, attrs.evolve(suppressor, start=50)])).total == 200_000
         assert compose(subject_route("finance", 1, [suppressor, other])).total == 100_000
 

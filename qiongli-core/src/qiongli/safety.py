@@ -111,15 +111,15 @@ def precheck(facts: object, vetoes: object = ()) -> Refusal | None:
     return None
 
 
-def run_gate(name: str, check: Callable[[], object]) -> Gate:
-    """Run a check as a gate; what it raises, a time-out included, is a fail."""
+def run_gate(name: str, check: Callable[[], object], reasons: tuple[Reason, ...] = ()) -> Gate:
+    """Run a check as a gate; what it raises, a time-out included, is a fail. `reasons` are those of a fail."""
     try:
         outcome = check()
     except Exception as error:  # a gate that cannot answer has not passed
         reason = Reason("gate_raised", f"The gate {name!r} could not be run ({type(error).__name__})")
         return Gate(name, Outcome.FAIL, (reason,))
     # Whatever it answered: only the pass itself is one.
-    return Gate(name, outcome)
+    return Gate(name, outcome, () if outcome is Outcome.PASS else reasons)
 
 
 #: Gates that were passed, by name: the reasons of one that was not are nobody's business.

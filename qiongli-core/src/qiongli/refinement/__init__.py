@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from qiongli.clarification import ask, check_answer
+from qiongli.clarification import ask, check_answer, intent_evidence
 from qiongli.diagnostics import observe
 from qiongli.document import read_document
 from qiongli.errors import InputError
-from qiongli.limits import Limits
+from qiongli.limits import DEFAULT_LIMITS, Limits
 from qiongli.prompting import prompt_state
 from qiongli.records._units import Ppm
 from qiongli.records.packet import (
@@ -22,7 +22,6 @@ from qiongli.records.packet import (
     ScoreBreakdown,
 )
 from qiongli.records.project import AUTO, EvidenceMemory, ManifestState
-from qiongli.records.resources import ResourceActivationPlan
 from qiongli.refinement._assembly import (
     counted_by_subject,
     lens_candidates,
@@ -101,18 +100,22 @@ def infer_subject_refinement(
     except InputError as error:
         if error.code not in ("input_too_large", "undecodable"):
             raise
-        return _refused(refuse(error.code, error.message, error.hint), manifest_state, recorder=recorder)
+        return _refused(
+            refuse(error.code, error.message, error.hint), manifest_state, runtime.catalogue, budget, recorder=recorder
+        )
     facts = RequestFacts(document.size, limits.input_size, decodable=True, inside_project=True, authorised=True)
     vetoes = runtime.hooks.request_vetoes(document) if runtime.hooks is not None else ()
     refusal = precheck(facts, vetoes)
     if refusal is not None:
-        return _refused(refusal, manifest_state, document.fingerprint, recorder=recorder)
+        return _refused(refusal, manifest_state, runtime.catalogue, budget, document.fingerprint, recorder=recorder)
     observe(recorder, "precheck", outcome="pass")
     observe(recorder, "document", size=document.size, count=len(document.fields))
 
     found = runtime.index.detect(document)
     if runtime.hooks is not None:
         found = (*found, *runtime.hooks.detect(document))
+    if answers:
+        found = (*found, *[intent_evidence(fact_id, subject) for fact_id, subject in sorted(answers.items())])
     counted = counted_by_subject(found)
     directives = read_directives(found)
     advised = advice(session, document, limits)
@@ -203,18 +206,28 @@ def _breakdowns(routing: Routing) -> tuple[ScoreBreakdown, ...]:
 
 
 def _refused(
-    refusal: Refusal, manifest_state: ManifestState, fingerprint: str = "", *, recorder: object = None
+    refusal: Refusal,
+    manifest_state: ManifestState,
+    catalogue: Catalogue,
+    budget: int | None,
+    fingerprint: str = "",
+    *,
+    recorder: object = None,
 ) -> RefinementPacket:
-    """A packet without a route; it still carries the project's state."""
+    """A packet without a route; it still carries the project's state, and what the project pins."""
     routing = decide((), refusal=refusal, recorder=recorder)
+    plan, loaded, warnings = plan_for(routing, manifest_state, catalogue, budget, DEFAULT_LIMITS)
     return RefinementPacket(
         decision=routing.decision,
         mode=manifest_state.subject_mode,
         active_subject=manifest_state.active_subject,
+        secondary_subjects=manifest_state.secondary_subjects if manifest_state.subject_mode != "auto" else (),
         refusal=refusal,
+        loaded_resources=loaded,
+        warnings=warnings,
         reasons=routing.reasons,
         summary=f"refused: {refusal.message}",
-        resource_activation_plan=ResourceActivationPlan(levels=()),
+        resource_activation_plan=plan,
         evidence_sources=EvidenceSources(manifest_state=manifest_state != ManifestState()),
         diagnostics=recorded(recorder),
         fingerprint=fingerprint,

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from qiongli._value import Value
 from qiongli.records.evidence import Evidence
 from qiongli.records.packet import NearMissProtection
+from qiongli.records.subjects import Reason
+from qiongli.resources import subject_resolves
 from qiongli.routing import LensCandidate, RouteCandidate
-from qiongli.safety import lens_gates, subject_gates
+from qiongli.safety import Outcome, lens_gates, subject_gates
 from qiongli.signals import select_spans
 
 if TYPE_CHECKING:
-    from qiongli.plugins import Catalogue
+    from qiongli.plugins import Catalogue, CatalogueSubject
 
 
 @attrs.frozen(repr=False)
@@ -24,6 +27,8 @@ class Directives(Value):
 
     excluded: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
+    #: Those of the kept ones that the user named in an answer.
+    answered: frozenset[str] = frozenset()
 
     def excludes(self, subject: str) -> bool:
         """Whether the words exclude the subject; being kept never adds anything to a subject."""
@@ -33,19 +38,23 @@ class Directives(Value):
         """The exclusion in words."""
         if subject in self.excluded:
             return f"the task says not to treat it as {subject}"
-        return f"the task says to keep it in {', '.join(sorted(self.kept))}"
+        who = "the user's answer keeps" if self.kept == self.answered else "the task says to keep"
+        return f"{who} it in {', '.join(sorted(self.kept))}"
 
 
 def read_directives(evidence: Iterable[Evidence]) -> Directives:
     """The directives among the evidence; quoted or negated ones direct nothing."""
     excluded = set()
     kept = set()
+    answered = set()
     for item in evidence:
         if item.role == "exclude" and item.polarity == "excluded":
             excluded.add(item.subject)
         elif item.role == "keep" and item.polarity == "asserted":
             kept.add(item.subject)
-    return Directives(frozenset(excluded), frozenset(kept))
+            if item.source == "user":
+                answered.add(item.subject)
+    return Directives(frozenset(excluded), frozenset(kept), frozenset(answered))
 
 
 def counted_by_subject(evidence: Sequence[Evidence]) -> dict[str, tuple[Evidence, ...]]:
@@ -81,6 +90,13 @@ def route_candidates(
 ) -> tuple[RouteCandidate, ...]:
     """Every installed subject with evidence, and the project's own, with its gates."""
     candidates = []
+    # A composite that the task is kept in rests on its parts, which may not act by themselves.
+    spared = {
+        part
+        for subject in (catalogue.subjects if directives.kept else ())
+        if subject.contract.subject in directives.kept
+        for part in subject.contract.composes
+    } - directives.excluded
     for subject in catalogue.subjects:
         slug = subject.contract.subject
         parts = subject.contract.composes
@@ -88,6 +104,8 @@ def route_candidates(
         if not evidence and slug != active_subject:
             continue
         advisory = advisories.get(slug)
+        excluded = directives.excludes(slug)
+        why = directives.reason(slug) if excluded else ""
         candidates.append(
             RouteCandidate(
                 subject=slug,
@@ -95,11 +113,12 @@ def route_candidates(
                 evidence=evidence,
                 gates=subject_gates(
                     state=subject.listing.state,
-                    excluded=(excluded := directives.excludes(slug)),
+                    excluded=excluded and slug not in spared,
                     state_reasons=subject.listing.reasons,
-                    exclusion_reason=directives.reason(slug) if excluded else "",
+                    exclusion_reason=why,
                 ),
-                final_gates=(),
+                final_checks=(("resources", partial(_resources_outcome, subject), _RESOURCE_MISSING),),
+                only_as_part=(Reason("excluded", why),) if excluded and slug in spared else (),
                 single_dimension_proved=subject.single_dimension_proved,
                 session=None if advisory is None else advisory,  # type: ignore[arg-type]  # millionths
                 repeated_failure=slug in failures,
@@ -107,6 +126,16 @@ def route_candidates(
             )
         )
     return tuple(candidates)
+
+
+_RESOURCE_MISSING: Final = (
+    Reason("resource_missing", "The subject's overlay or skill is gone", "Install its package again"),
+)
+
+
+def _resources_outcome(subject: CatalogueSubject) -> Outcome:
+    """The last look before a subject acts: whoever is suggested has its resources, now and not only when found."""
+    return Outcome.PASS if subject_resolves(subject.contract, subject.root) else Outcome.FAIL
 
 
 def lens_candidates(catalogue: Catalogue, counted: Mapping[str, tuple[Evidence, ...]]) -> tuple[LensCandidate, ...]:

@@ -68,4 +68,7 @@ def recorded(recorder: object) -> dict[str, Any]:
     """What a recorder kept, for the packet; nothing of a recorder that cannot say it."""
     if not isinstance(recorder, Recorder):
         return {}
-    return recorder.to_packet()
+    try:
+        return Recorder.to_packet(recorder)  # not what a subclass makes of it, which could be anything
+    except Exception:  # one that was never initialised; nothing that was being looked at may break the run
+        return {}

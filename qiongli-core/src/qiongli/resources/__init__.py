@@ -16,6 +16,7 @@ from qiongli.resources.references import (
     may_load,
     read_resource,
     resolve_resource,
+    subject_resolves,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "plan_resources",
     "read_resource",
     "resolve_resource",
+    "subject_resolves",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from qiongli.contract.files import (
+    REQUIRED_KINDS,
     DeclaredResource,
     MissingResource,
     declared_resources,
@@ -18,7 +19,7 @@ from qiongli.contract.files import (
     resource_state,
 )
 from qiongli.contract.models import SubjectContract
-from qiongli.errors import InputError, StateRefusedError
+from qiongli.errors import InputError, QiongliError, StateRefusedError
 from qiongli.records.resources import (
     RESOURCE_KINDS,
     ResourceKind,
@@ -87,6 +88,17 @@ def resolve_resource(contract: SubjectContract, root: Path, kind: str, name: str
             hint=f"Run: qiongli resource list {contract.subject}",
         )
     return _made(contract, root, declared[name])
+
+
+def subject_resolves(contract: SubjectContract, root: Path) -> bool:
+    """Whether what an active subject must have is there at this moment: its overlay and its skill."""
+    for kind in REQUIRED_KINDS:
+        if _known(contract, root, kind, contract.subject) is None:
+            try:
+                resolve_resource(contract, root, kind, contract.subject)
+            except QiongliError:
+                return False
+    return True
 
 
 def read_resource(root: Path, reference: ResourceRef) -> str:

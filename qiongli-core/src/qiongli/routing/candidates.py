@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import attrs
@@ -23,8 +24,10 @@ class RouteCandidate(Value):
     """A subject that might act, with the evidence on which the disjoint-span rule has been applied.
 
     `gates` must hold the required gates of `qiongli.safety.SUBJECT_GATES`; `final_gates` are asked once more about
-    what would act. `session` is the session's advisory in millionths; `repeated_failure` forbids a retry. For a
-    composite, `composes` names its parts and `evidence` holds its own and its parts' evidence.
+    what would act, and so are `final_checks`, which run only then: each a name, what answers `Outcome.PASS`, and the
+    reasons when it answers anything else. `only_as_part` says why the subject may not act by itself, although a
+    composite may rest on it. `session` is the session's advisory in millionths; `repeated_failure` forbids a retry.
+    For a composite, `composes` names its parts and `evidence` holds its own and its parts' evidence.
     """
 
     subject: str
@@ -32,6 +35,8 @@ class RouteCandidate(Value):
     evidence: tuple[Evidence, ...] = ()
     gates: tuple[Gate, ...] = ()
     final_gates: tuple[Gate, ...] = ()
+    final_checks: tuple[tuple[str, Callable[[], object], tuple[Reason, ...]], ...] = ()
+    only_as_part: tuple[Reason, ...] = ()
     single_dimension_proved: bool = False
     session: Ppm | None = None
     repeated_failure: bool = False

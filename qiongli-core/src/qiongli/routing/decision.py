@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
@@ -16,7 +16,7 @@ from qiongli.routing.candidates import LensCandidate, RouteCandidate, Routing, S
 from qiongli.routing.lenses import score_lenses
 from qiongli.routing.order import rank, select, unique
 from qiongli.routing.subjects import blocked_candidate, counted_evidence, replace_parts, score_subjects
-from qiongli.safety import eligibility, final_gate
+from qiongli.safety import Gate, eligibility, final_gate, run_gate
 
 
 def ambiguous_fact(subjects: Sequence[str], limits: Limits = DEFAULT_LIMITS) -> UnresolvedFact:
@@ -92,20 +92,26 @@ class _Field(Value):
         )
 
 
-def _compare(candidates: Sequence[RouteCandidate], active_subject: str, limits: Limits) -> _Field:
+def _compare(candidates: Sequence[RouteCandidate], active_subject: str, limits: Limits, *, may_suggest: bool) -> _Field:
     """Eligibility, scores, ranking, winner and rivals, and then the final gate, which can only remove."""
     standings, blocked = score_subjects(candidates, limits)
     active = standings.get(active_subject)
     standings, replaced = replace_parts(standings, candidates)
+    for candidate in candidates:
+        if candidate.only_as_part and candidate.subject in standings:
+            del standings[candidate.subject]
+            if evidence := counted_evidence(candidate):
+                blocked.append(blocked_candidate(candidate.subject, evidence, candidate.only_as_part))
     order = rank(standing.scored for standing in standings.values() if standing.scored.signal_ids)
     ranked = tuple(standings[item.route.id] for item in order)
     winner, rivals = select(ranked, limits)
     field = _Field(ranked, tuple(replaced), winner, rivals, active, tuple(blocked))
 
-    own_gates = {candidate.subject: candidate.final_gates for candidate in candidates}
+    acting = {standing.subject for standing in (winner, *rivals)} if may_suggest and winner is not None else set()
+    own_gates = {candidate.subject: _last_gates(candidate, acting) for candidate in candidates}
     # What may not act by itself may not act as a part either.
     gates = {
-        candidate.subject: sum((own_gates.get(part, ()) for part in candidate.composes), candidate.final_gates)
+        candidate.subject: sum((own_gates.get(part, ()) for part in candidate.composes), own_gates[candidate.subject])
         for candidate in candidates
     }
     survivors = final_gate(tuple(gates), gates)
@@ -121,6 +127,13 @@ def _compare(candidates: Sequence[RouteCandidate], active_subject: str, limits: 
             if candidate.subject in scored
         ],
     )
+
+
+def _last_gates(candidate: RouteCandidate, acting: Collection[str]) -> tuple[Gate, ...]:
+    """The last gates of a candidate; its checks are run only when it would act."""
+    if candidate.subject not in acting or not candidate.final_checks:
+        return candidate.final_gates
+    return (*candidate.final_gates, *[run_gate(*check) for check in candidate.final_checks])
 
 
 def _settle_ambiguity(
@@ -168,7 +181,8 @@ def decide(
     candidates = tuple(sorted(candidates, key=lambda candidate: candidate.subject))
     unique(candidate.subject for candidate in candidates)
     by_subject = {candidate.subject: candidate for candidate in candidates}
-    field = _compare(candidates, active_subject, limits)
+    settled = mode in ("confirmed", "locked") and active_subject != AUTO
+    field = _compare(candidates, active_subject, limits, may_suggest=not settled)
     lens_standings, withheld = score_lenses(lenses, limits)
 
     decision: Decision
@@ -177,7 +191,7 @@ def decide(
     rivals: tuple[Standing, ...] = ()
     facts: tuple[UnresolvedFact, ...] = ()
     reasons: list[Reason] = []
-    if mode in ("confirmed", "locked") and active_subject != AUTO:
+    if settled:
         decision = "confirm_subject" if mode == "confirmed" else "lock_subject"
         primary = active_subject
         standing = field.active

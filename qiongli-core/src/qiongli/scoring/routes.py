@@ -82,7 +82,7 @@ def subject_route(
 ) -> Route:
     """The route of a subject from its evidence, on which the disjoint-span rule has been applied.
 
-    Asserted subject-level signals are boosts; suppressors are penalties, once per id. Evidence of other subjects is
+    Asserted subject-level signals are boosts; asserted suppressors are penalties, once per id. Evidence of other subjects is
     left out, except that of the `parts` of a composite subject. A subject route has no cost.
     """
     boosts, penalties = [], []
@@ -90,7 +90,8 @@ def subject_route(
         if item.subject != subject and item.subject not in parts:
             continue
         if item.role == "suppressor":
-            penalties.append(_contribution(item))
+            if item.polarity == "asserted":
+                penalties.append(_contribution(item))
         elif counts_for_subject(item):
             boosts.append(_contribution(item))
     return Route(
