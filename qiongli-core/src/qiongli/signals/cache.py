@@ -1,4 +1,7 @@
-"""The compiled index on disk, named by the digest of what it was compiled from; an unusable one is compiled anew."""
+"""The compiled index on disk, named by the digest of what it was compiled from and sealed with one of its content.
+
+Whatever the seal does not hold for, or names other contracts, is compiled anew from the contracts themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from qiongli.signals.index import SignalIndex, compile_index, index_digest, inde
 
 
 def load_index(contracts: Sequence[SubjectContract]) -> SignalIndex:
-    """The index of the contracts, from the cache when it is there and whole."""
+    """The index of the contracts, from the cache when it is there, whole and theirs."""
     digest = index_digest(contracts)
     name = f"index-{digest}.json"
     cached = read_cached(name)
     if cached is not None:
-        with suppress(ValueError, TypeError, KeyError, IndexError):
+        with suppress(ValueError, TypeError, KeyError, IndexError, RecursionError):
             index = index_from_json(cached)
             if index.digest == digest:
                 return index

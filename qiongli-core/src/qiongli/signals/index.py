@@ -24,7 +24,7 @@ from qiongli.signals.directives import find_directives, subject_names
 from qiongli.signals.polarity import Clauses
 
 #: Changes when the same contracts would compile to something else.
-INDEX_VERSION: Final = 6
+INDEX_VERSION: Final = 7
 
 
 @attrs.frozen(repr=False)
@@ -194,8 +194,8 @@ class SignalIndex:
         return check
 
     def to_json(self) -> str:
-        """The index as JSON text."""
-        return json.dumps(
+        """The index as JSON text, under a seal: the digest of everything else in it."""
+        body = json.dumps(
             {
                 "version": INDEX_VERSION,
                 "digest": self.digest,
@@ -208,6 +208,17 @@ class SignalIndex:
             ensure_ascii=False,
             separators=(",", ":"),
         )
+        return f"{_SEAL}{_sealed(body)}{_BODY}{body}}}"
+
+
+#: What stands before the seal of a stored index, and between it and what it seals.
+_SEAL: Final = '{"seal":"'
+_BODY: Final = '","index":'
+_SEALED_FROM: Final = len(_SEAL) + hashlib.sha256().digest_size * 2 + len(_BODY)
+
+
+def _sealed(body: str) -> str:
+    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 #: The order of evidence in a field.
@@ -311,21 +322,42 @@ def index_digest(contracts: Sequence[SubjectContract]) -> str:
 
 
 def index_to_json(index: SignalIndex) -> str:
-    """The index as JSON text."""
+    """The index as JSON text, sealed with a digest of its content."""
     return index.to_json()
 
 
+#: The types of an owner, of a check, of a regular expression and of a subject, field by field.
+_OWNER: Final = {(str, str, str, str, str, int, str)}
+_CHECK: Final = {(int, str, str, str)}
+_REGEX: Final = {(int, str)}
+_NAME: Final = {(str, str)}
+
+
 def index_from_json(text: str) -> SignalIndex:
-    """The index from its JSON text; raises ValueError, TypeError or KeyError for anything else."""
-    raw = json.loads(text)
+    """The index from its JSON text.
+
+    Raises ValueError, TypeError or KeyError for anything else: a character that was changed breaks the seal, and what
+    is sealed but of another version or form is no index either.
+    """
+    body = text[_SEALED_FROM:-1]
+    if text != f"{_SEAL}{_sealed(body)}{_BODY}{body}}}":
+        raise ValueError("the seal of the stored index does not hold")
+    raw = json.loads(body)
     if raw["version"] != INDEX_VERSION:
         raise ValueError("another version of the index")
-    lines = raw["trie"]
-    if not isinstance(lines, dict) or not all(isinstance(raw[part], list) for part in ("owners", "checks", "regexes")):
+    digest, subjects, lines = raw["digest"], raw["subjects"], raw["trie"]
+    forms = (raw["owners"], _OWNER), (raw["checks"], _CHECK), (raw["regexes"], _REGEX), (subjects, _NAME)
+    well_formed = (
+        type(digest) is str
+        and type(lines) is dict
+        and {*map(type, lines.values())} <= {str}
+        and all(type(part) is list and {tuple(map(type, row)) for row in part} <= form for part, form in forms)
+    )
+    if not well_formed:
         raise TypeError("a part of the index has another form")
     return SignalIndex(
-        str(raw["digest"]),
-        tuple((slug, name) for slug, name in raw["subjects"]),
+        digest,
+        tuple([(slug, name) for slug, name in subjects]),
         raw["owners"],
         raw["checks"],
         raw["regexes"],
