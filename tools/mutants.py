@@ -31,7 +31,10 @@ CASES = (
     *("test_scoring.py", "test_costs.py", "test_safety.py", "test_routing.py", "test_clarification.py"),
     *("test_session.py", "test_limits.py", "test_oracle_cases.py", "test_diagnostics.py"),
 )
-INVARIANTS = ("test_invariants_score.py", "test_invariants_decision.py", "test_session.py", "test_diagnostics.py")
+INVARIANTS = (
+    *("test_invariants_score.py", "test_invariants_order.py", "test_invariants_gates.py"),
+    *("test_invariants_questions.py", "test_session.py", "test_diagnostics.py"),
+)
 #: Names of the tests that are cases and not properties in the files that hold both.
 NOT_INVARIANT = "not TestBuilders"
 
@@ -375,7 +378,10 @@ GATES = (
         "        return Gate(name, Outcome.PASS, (reason,))",
     ),
     Mutant(
-        "any answer passes", "safety.py", "    return Gate(name, outcome)\n", "    return Gate(name, Outcome.PASS)\n"
+        "any answer passes",
+        "safety.py",
+        "    return Gate(name, outcome, ()",
+        "    return Gate(name, Outcome.PASS, ()",
     ),
     Mutant(
         "a missing gate passes",
@@ -532,8 +538,32 @@ SELECTION = (
     Mutant(
         "a part may act behind its final gate",
         "routing/decision.py",
-        "for part in candidate.composes), candidate.final_gates)",
-        "for part in ()), candidate.final_gates)",
+        "for part in candidate.composes), own_gates[candidate.subject])",
+        "for part in ()), own_gates[candidate.subject])",
+    ),
+    Mutant(
+        "last checks are not asked",
+        "routing/decision.py",
+        "*[run_gate(*check) for check in candidate.final_checks]",
+        "*[]",
+    ),
+    Mutant(
+        "a part of a kept composite acts by itself",
+        "routing/decision.py",
+        "            del standings[candidate.subject]\n",
+        "            pass\n",
+    ),
+    Mutant(
+        "quoted senses count",
+        "scoring/routes.py",
+        '            if item.polarity == "asserted":\n                penalties',
+        "            if True:\n                penalties",
+    ),
+    Mutant(
+        "without a dimension the others keep their ranks",
+        "scoring/breakdown.py",
+        "        if name != dimension:\n            total += held // limits.across_divisor**rank\n            rank += 1\n",
+        "        if name != dimension:\n            total += held // limits.across_divisor**rank\n        rank += 1\n",
     ),
     Mutant(
         "removed ones are not reported",
@@ -544,14 +574,14 @@ SELECTION = (
     Mutant(
         "a score replaces the confirmed subject",
         "routing/decision.py",
-        'if mode in ("confirmed", "locked") and active_subject != AUTO:',
-        'if mode == "locked" and active_subject != AUTO:',
+        'settled = mode in ("confirmed", "locked") and active_subject != AUTO',
+        'settled = mode == "locked" and active_subject != AUTO',
     ),
     Mutant(
         "a score replaces the locked subject",
         "routing/decision.py",
-        'if mode in ("confirmed", "locked") and active_subject != AUTO:',
-        'if mode == "confirmed" and active_subject != AUTO:',
+        'settled = mode in ("confirmed", "locked") and active_subject != AUTO',
+        'settled = mode == "confirmed" and active_subject != AUTO',
     ),
     Mutant(
         "a locked project asks and names rivals",

@@ -353,6 +353,8 @@ def lens_candidates(draw: st.DrawFn, subject: str, *, lent: bool) -> LensCandida
 
 
 KINDS = ("core", "borrow", "suggest", "ambiguous", "confirm", "lock", "blocked", "repeated", "missing", "refused")
+#: Kinds of scenes that no manifest and no refusal decides.
+AUTOMATIC = ("core", "borrow", "suggest", "ambiguous", "blocked", "repeated")
 
 
 @st.composite

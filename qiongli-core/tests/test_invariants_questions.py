@@ -1,0 +1,185 @@
+"""Invariants F1 to F9, G3 and G7 of the heuristics contract: what is refused, what is asked, what a session may move.
+
+The letters are those of the contract. `@covering(generator, label=share)` runs the property over the generator and
+fails unless each label makes up its share of the draws.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+from engine_cases import (
+    ACTIVE,
+    AUTOMATIC,
+    SUBJECTS,
+    Scene,
+    candidate,
+    covering,
+    each_kind,
+    labels_of,
+    lens,
+    shaped,
+    view,
+)
+from hypothesis import strategies as st
+
+from qiongli.clarification import ask, intent_evidence
+from qiongli.records.packet import DECISIONS, REFUSAL_CODES, Refusal
+from qiongli.routing import Standing, decide, select
+from qiongli.safety import subject_gates
+
+# --- F: clarification and refusal ---------------------------------------------------------------------------------
+
+
+@covering(each_kind(), suggest_subject=0.1, ambiguous=0.05, refusal=0.05, missing_text=0.05, repeated_failure=0.05)
+def test_f1_f3_one_decision_and_never_a_question_beside_a_refusal(scene: Scene) -> set[str]:
+    routing = scene.decide()
+    question = ask(routing)
+    assert routing.decision in DECISIONS
+    if routing.refusal:
+        assert question is None
+        assert (routing.decision, routing.ranked, routing.blocked, routing.lenses) == ("no_subject", (), (), ())
+    refused = scene.decide(refusal=Refusal("undecodable", "unreadable"))
+    assert ask(refused) is None
+    assert view(refused) == view(decide((), refusal=Refusal("undecodable", "unreadable")))
+    if routing.decision in ("no_subject", "borrow_lens"):
+        assert routing.primary == "auto"
+        assert routing.reasons
+    return labels_of(routing)
+
+
+@covering(each_kind(kinds=AUTOMATIC), blocked=0.2, lens=0.1)
+def test_f2_gated_candidates_are_never_a_refusal(scene: Scene) -> set[str]:
+    gates = subject_gates(state="lens_only", excluded=False)
+    routing = scene.decide(candidates=[attrs.evolve(item, gates=gates) for item in scene.candidates])
+    assert routing.refusal is None
+    assert routing.decision in ("no_subject", "borrow_lens")
+    with_evidence = {
+        item.subject for item in scene.candidates if any(found.role == "signal" for found in item.evidence)
+    }
+    assert {item.subject for item in routing.blocked} == with_evidence
+    return labels_of(routing)
+
+
+@covering(each_kind(kinds=AUTOMATIC), ambiguous=0.1, suggest_subject=0.2, no_subject=0.1)
+def test_f4_an_ambiguous_question_exactly_when_a_suggestible_rival_is_within_the_margin(scene: Scene) -> set[str]:
+    routing = scene.decide()
+    rivals: list[str] = []
+    if routing.decision == "suggest_subject":
+        # Recomputed from what a packet shows: score and dimensions of every candidate.
+        threshold = scene.limits.suggest_threshold
+        for item in routing.ranked:
+            near = routing.confidence - item.scored.total <= scene.limits.margin
+            may = item.scored.total >= threshold and len(item.scored.dimensions) >= 2
+            if item.subject != routing.primary and near and may:
+                rivals.append(item.subject)
+    assert list(routing.secondaries) == rivals
+    question = ask(routing)
+    assert (question is not None and question.id.startswith("ambiguous:")) == bool(rivals)
+    return labels_of(routing)
+
+
+@covering(each_kind(kinds=("ambiguous", "repeated", "missing", "blocked")), ambiguous=0.1, repeated_failure=0.1)
+def test_f5_options_are_eligible_at_most_three_and_in_rank_order(scene: Scene) -> set[str]:
+    routing = scene.decide()
+    question = ask(routing)
+    if question is not None:
+        order = [item.subject for item in routing.ranked]
+        offered = [option.subject for option in question.options]
+        assert len(offered) <= 3
+        assert offered == [subject for subject in order if subject in offered]
+        eligible = {
+            item.subject
+            for item in scene.candidates
+            if all(gate.passed for gate in item.gates) and len(item.gates) >= 2
+        }
+        assert set(offered) <= eligible
+        assert all(option.reason for option in question.options)
+    return labels_of(routing)
+
+
+@covering(each_kind(kinds=("ambiguous", "repeated", "missing")), ambiguous=0.1, repeated_failure=0.1, missing_text=0.1)
+def test_f6_f7_rounds_end_answers_hold_and_nothing_happens_for_want_of_an_answer(scene: Scene) -> set[str]:
+    routing = scene.decide()
+    first = ask(routing)
+    assert first is not None
+    assert (first.round, first.max_rounds) == (1, 2)
+    second = ask(routing, asked={first.id: 1})
+    assert second is not None
+    assert (second.id, second.round) == (first.id, 2)
+    for asked in (2, 3, 99):
+        third = ask(routing, asked={first.id: asked})
+        assert third is None or third.id != first.id
+    dropped = ask(routing, answered=[first.id])
+    assert dropped is None or dropped.id != first.id
+    # How often something was asked is nothing that the decision could see.
+    assert view(scene.decide()) == view(routing)
+    return labels_of(routing)
+
+
+@covering(each_kind(kinds=("ambiguous", "suggest", "repeated")), ambiguous=0.1)
+def test_f9_an_answer_settles_between_suggestible_ones_and_lifts_no_gate(scene: Scene) -> set[str]:
+    routing = scene.decide()
+    for fact in routing.facts:
+        for answer in fact.subjects:
+            settled = scene.decide(answers={fact.id: answer})
+            if fact.kind == "ambiguous" and not any(item.repeated_failure for item in scene.candidates):
+                assert (settled.decision, settled.primary) == ("suggest_subject", answer)
+                assert settled.confidence == next(
+                    item.scored.total for item in routing.ranked if item.subject == answer
+                )
+                assert ask(settled) is None
+                assert [item.subject for item in settled.ranked] == [answer]
+                excluded = {item.subject for item in routing.ranked} - {answer}
+                assert excluded <= {item.subject for item in settled.blocked}
+            assert settled.secondaries == () or answer not in settled.secondaries
+    # Nobody who was not asked about can be answered into the decision.
+    outsiders = {item.subject for item in scene.candidates} - {
+        subject for fact in routing.facts for subject in fact.subjects
+    }
+    for outsider, fact in itertools.product(sorted(outsiders), routing.facts):
+        assert view(scene.decide(answers={fact.id: outsider})) == view(routing)
+    stale = {"ambiguous:alchemy+astrology": "alchemy", "repeated_failure:alchemy": "alchemy", "nonsense": "finance"}
+    assert view(scene.decide(answers=stale)) == view(routing)
+    return labels_of(routing)
+
+
+def test_f9_an_answer_is_evidence_of_the_users_intent_without_weight() -> None:
+    found = intent_evidence("ambiguous:economics+finance", "finance")
+    assert (found.role, found.source, found.weight, found.activation) == ("keep", "user", 0, "context_only")
+    routing = decide([candidate("finance", [found])], [lens("finance", "finance", [found])])
+    assert routing.decision == "no_subject"
+    blocked = candidate("finance", [*shaped("finance", [200_000], [200_000]), found], gates=ACTIVE[:1])
+    assert decide([blocked], answers={"ambiguous:economics+finance": "finance"}).decision == "no_subject"
+
+
+@covering(
+    each_kind(st.lists(st.integers(-(10**6), 10**6), min_size=5, max_size=5), kinds=("suggest", "ambiguous", "core")),
+    decisive=0.1,
+)
+def test_g3_a_session_never_turns_one_decisive_suggestion_into_another(example: tuple[Scene, list[int]]) -> set[str]:
+    scene, advisories = example
+    plain = tuple(attrs.evolve(item, session=None) for item in scene.candidates)
+    advised = tuple(attrs.evolve(item, session=amount) for item, amount in zip(plain, advisories, strict=False))  # type: ignore[arg-type]
+    before = scene.decide(candidates=plain)
+    after = scene.decide(candidates=advised)
+    if before.decision != "suggest_subject":
+        return set()
+    totals = sorted((item.scored.total for item in before.ranked), reverse=True)
+    if len(totals) < 2 or totals[0] - totals[1] > scene.limits.margin:
+        assert after.primary in (before.primary, "auto")
+        return {"decisive"}
+    return set()
+
+
+def test_refusals_of_the_packet_are_the_closed_list() -> None:
+    assert len(REFUSAL_CODES) == 5
+
+
+def test_select_takes_what_the_standings_say_and_nothing_else() -> None:
+    standings = decide([candidate(name, shaped(name, [200_000], [200_000])) for name in SUBJECTS]).ranked
+    none: tuple[Standing, ...] = tuple(attrs.evolve(item, suggestible=False) for item in standings)
+    assert select(none) == (None, ())
+    only = (none[0], standings[1], none[2])
+    assert select(only) == (standings[1], ())
