@@ -502,6 +502,17 @@ def test_what_cannot_be_read_is_refused_with_the_projects_state(desk: Desk, text
     assert packet.reasons
 
 
+def test_a_refused_task_keeps_the_neighbours_and_what_the_project_pins(desk: Desk) -> None:
+    state = attrs.evolve(LOCKED, secondary_subjects=("alpha",), method_lenses=("kriging",))
+    packet = desk.route("x" * 1_048_577, state)
+    assert packet.refusal is not None
+    assert packet.secondary_subjects == ("alpha",)
+    assert [(item.name, item.activation) for item in packet.resource_activation_plan.resources] == [
+        ("kriging", "pinned")
+    ]
+    assert packet.loaded_resources == ("alpha/method_pack/kriging",)
+
+
 def test_the_largest_allowed_text_is_answered(desk: Desk) -> None:
     filler = "a day of rain and " * 60_000
     packet = desk.route((ALPHA + filler)[:1_048_576])

@@ -108,3 +108,27 @@ def route_with(limit: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     finally:
         default_runtime.cache_clear()
     return json.loads(capsys.readouterr().out)
+
+
+class Twisted(Recorder):
+    """A recorder whose own account fails."""
+
+    def to_packet(self) -> dict[str, Any]:
+        raise RuntimeError("no account")
+
+
+class Hollow(Recorder):
+    """A recorder that was never made."""
+
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("recorder", [Twisted, Hollow], ids=["raises", "never initialised"])
+@pytest.mark.parametrize("task", TASKS)
+def test_h3_a_recorder_that_cannot_give_an_account_changes_no_decision(
+    runtime: Runtime, task: str, recorder: type[Recorder]
+) -> None:
+    plain = infer_subject_refinement(task, runtime=runtime)
+    looked_at = infer_subject_refinement(task, runtime=runtime, recorder=recorder())
+    assert attrs.evolve(looked_at, diagnostics=plain.diagnostics) == plain

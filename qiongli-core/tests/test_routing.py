@@ -12,6 +12,7 @@ from qiongli.errors import QiongliError
 from qiongli.limits import DEFAULT_LIMITS
 from qiongli.records import Evidence, Ppm
 from qiongli.records.packet import Refusal
+from qiongli.records.subjects import Reason
 from qiongli.routing import (
     LensCandidate,
     ResourceCandidate,
@@ -394,6 +395,62 @@ class TestFinalGate:
         routing = decide([candidate("economics", shaped("economics", *STRONG)), rival])
         assert (routing.primary, routing.secondaries, routing.facts) == ("economics", (), ())
         assert [item.subject for item in routing.blocked] == ["finance"]
+
+    @pytest.mark.parametrize("answer", [Outcome.FAIL, True, "pass", None])
+    def test_a_last_check_that_is_no_explicit_pass_stops_who_would_act(self, answer: object) -> None:
+        why = (Reason("resource_missing", "gone"),)
+        best = candidate("economics", shaped("economics", *STRONG), final_checks=(("resources", lambda: answer, why),))
+        routing = decide([best, candidate("finance", shaped("finance", *THRESHOLD))])
+        assert (routing.primary, [item.subject for item in routing.ranked]) == ("auto", ["finance"])
+        assert [(item.subject, item.reasons) for item in routing.blocked] == [("economics", why)]
+
+    def test_a_last_check_that_raises_is_a_fail(self) -> None:
+        best = candidate("economics", shaped("economics", *STRONG), final_checks=(("clock", lambda: 1 // 0, ()),))
+        routing = decide([best])
+        assert routing.primary == "auto"
+        assert [reason.code for item in routing.blocked for reason in item.reasons] == ["gate_raised"]
+
+    def test_last_checks_are_asked_only_about_who_would_act(self) -> None:
+        asked: list[str] = []
+
+        def scene() -> list[RouteCandidate]:
+            strength = {"economics": STRONG, "finance": THRESHOLD, "accounting": ([FULL],), "business": ([], [FULL])}
+            return [
+                candidate(
+                    name,
+                    shaped(name, *found),
+                    final_checks=(("last", lambda name=name: asked.append(name) or Outcome.PASS, ()),),  # type: ignore[misc]
+                )
+                for name, found in strength.items()
+            ]
+
+        assert decide(scene()).primary == "economics"
+        assert sorted(asked) == ["economics", "finance"]
+        asked.clear()
+        assert decide(scene(), mode="confirmed", active_subject="business").primary == "business"
+        assert asked == []
+
+    def test_a_last_check_of_a_part_stops_the_composite(self) -> None:
+        parts = [
+            candidate(name, shaped(name, *THRESHOLD), final_checks=(("last", lambda: Outcome.FAIL, ()),))
+            for name in ("accounting", "economics")
+        ]
+        both = tuple(item for part in parts for item in part.evidence)
+        composite = candidate("economics-accounting", both, composes=("accounting", "economics"))
+        routing = decide([composite, *parts])
+        assert (routing.decision, routing.primary) == ("no_subject", "auto")
+
+    def test_a_part_that_may_only_carry_a_composite_does_not_act_by_itself(self) -> None:
+        kept = (Reason("excluded", "kept elsewhere"),)
+        parts = [candidate(name, shaped(name, *THRESHOLD), only_as_part=kept) for name in ("accounting", "economics")]
+        both = tuple(item for part in parts for item in part.evidence)
+        composite = candidate("economics-accounting", both, composes=("accounting", "economics"))
+        assert decide([composite, *parts]).primary == "economics-accounting"
+        alone = decide(parts)
+        assert (alone.decision, [(item.subject, item.reasons) for item in alone.blocked]) == (
+            "no_subject",
+            [("accounting", kept), ("economics", kept)],
+        )
 
     def test_it_binds_in_a_locked_project_too(self) -> None:
         own = candidate("economics", shaped("economics", *STRONG), final_gates=FAILED)

@@ -108,6 +108,8 @@ def _compare(candidates: Sequence[RouteCandidate], active_subject: str, limits: 
     field = _Field(ranked, tuple(replaced), winner, rivals, active, tuple(blocked))
 
     acting = {standing.subject for standing in (winner, *rivals)} if may_suggest and winner is not None else set()
+    # A composite acts by its parts.
+    acting |= {part for candidate in candidates if candidate.subject in acting for part in candidate.composes}
     own_gates = {candidate.subject: _last_gates(candidate, acting) for candidate in candidates}
     # What may not act by itself may not act as a part either.
     gates = {
