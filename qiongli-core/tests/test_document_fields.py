@@ -180,6 +180,32 @@ def test_every_folded_character_is_a_token_by_itself() -> None:
         assert simplified not in SIMPLIFIED
 
 
+#: Terms of economics and finance as Taiwan or Hong Kong write them, and as the mainland does.
+BOTH_SPELLINGS = """
+財務槓桿 财务杠杆 | 帳面市值比 账面市值比 | 賬面價值 账面价值 | 復甦 复苏
+景氣週期 景气周期 | 高頻時鐘 高频时钟 | 聯繫匯率 联系汇率 | 一隻股票 一只股票
+支付意願 支付意愿 | 脫歐 脱欧 | 衆籌 众筹 | 啟動資金 启动资金
+均綫 均线 | 生産要素 生产要素 | 人爲 人为 | 恆生指數 恒生指数
+人羣 人群 | 價格戰鬥 价格战斗 | 麵粉期貨 面粉期货 | 闡釋 阐释
+資產定價 资产定价 | 貨幣政策 货币政策 | 勞動供給 劳动供给 | 國際貿易 国际贸易
+雙重差分 双重差分 | 斷點回歸 断点回归 | 工具變數 工具变数 | 內生性 内生性
+通貨膨脹 通货膨胀 | 實際匯率 实际汇率 | 證券交易 证券交易 | 併購 并购
+槓桿收購 杠杆收购 | 股東權益 股东权益 | 應計項目 应计项目 | 風險溢酬 风险溢酬
+選擇權 选择权 | 違約機率 违约机率 | 帳户 账户 | 諮詢 咨询
+""".replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("pair", [pair.strip() for pair in BOTH_SPELLINGS if pair.strip()])
+def test_traditional_and_simplified_spellings_of_a_term_are_one(pair: str) -> None:
+    traditional, simplified = pair.split()
+    assert normal_form(traditional) == normal_form(simplified) == tuple(simplified)
+
+
+@pytest.mark.parametrize("text", ["么 干 后 台 周 面 只 系 云 里 松 征 谷", "账面 账户 余额"])
+def test_simplified_characters_stand_for_themselves(text: str) -> None:
+    assert "".join(normal_form(text)) == text.replace(" ", "")
+
+
 def test_a_paragraph_ends_a_word() -> None:
     assert normal_form("differ-\nences") == ("differences",)
     assert normal_form("differ-\n\nences") == ("differ", "ences")

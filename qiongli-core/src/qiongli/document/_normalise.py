@@ -13,8 +13,6 @@ from itertools import accumulate, chain, compress, count
 from operator import add
 from typing import Final
 
-from qiongli.document._han import SIMPLIFIED
-
 _Spans = tuple[tuple[int, ...], tuple[int, ...]]
 
 _ASCII_TABLE: Final = bytes(
@@ -241,6 +239,9 @@ def _classify(character: str) -> tuple[str, str]:
         return "format", ""
     folded = unicodedata.normalize("NFKC", character)
     if len(folded) == 1 and is_ideograph(folded):
+        # The table costs a millisecond, which texts without an ideograph need not pay.
+        from qiongli.document._han import SIMPLIFIED
+
         return "ideograph", SIMPLIFIED.get(folded, folded)
     if any(part.isalnum() for part in folded):
         return "word", ""

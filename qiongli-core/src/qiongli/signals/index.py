@@ -24,7 +24,7 @@ from qiongli.signals.directives import find_directives, subject_names
 from qiongli.signals.polarity import Clauses
 
 #: Changes when the same contracts would compile to something else.
-INDEX_VERSION: Final = 7
+INDEX_VERSION: Final = 8
 
 
 @attrs.frozen(repr=False)
