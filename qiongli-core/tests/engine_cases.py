@@ -13,6 +13,7 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qiongli.clarification import ask
 from qiongli.limits import DEFAULT_LIMITS, Limits
 from qiongli.records import SCALE, Evidence, Ppm
 from qiongli.records.evidence import DIMENSIONS
@@ -424,6 +425,18 @@ def labels_of(routing: Routing) -> set[str]:
     if routing.borrowed_lenses or routing.method_lenses:
         labels.add("lens")
     return labels
+
+
+def mentioned(routing: Routing) -> set[str]:
+    """Every subject that a routing ranks, scores, suggests or offers."""
+    question = ask(routing)
+    return {
+        *(item.subject for item in (*routing.ranked, *routing.replaced)),
+        *([routing.standing.subject] if routing.standing else []),
+        *routing.secondaries,
+        *(subject for fact in routing.facts for subject in fact.subjects),
+        *((option.subject for option in question.options) if question else ()),
+    }
 
 
 def each_kind(*others: st.SearchStrategy[Any], kinds: Sequence[str] = KINDS) -> tuple[st.SearchStrategy[Any], ...]:
