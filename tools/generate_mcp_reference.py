@@ -32,8 +32,11 @@ page is generated from the server. How to connect Claude Code, Codex or Gemini C
 
 ## Starting it
 
-```
-pip install qiongli-mcp
+The server is a distribution of its own, `qiongli-mcp`, and part of the [installation](../guide/first-steps.md#install):
+in a virtual environment, from a clone,
+
+```console
+python -m pip install "./qiongli-core[formats]" ./subjects/economics ./subjects/finance ./plugins/qiongli-mcp ./plugins/qiongli
 qiongli mcp serve
 ```
 
