@@ -7,11 +7,15 @@ fails unless each label makes up its share of the draws.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from collections.abc import Collection, Mapping
 
 import attrs
 from engine_cases import (
     ACTIVE,
     AUTOMATIC,
+    FAILING,
+    STRONG,
     SUBJECTS,
     Scene,
     candidate,
@@ -19,6 +23,7 @@ from engine_cases import (
     each_kind,
     labels_of,
     lens,
+    scenes,
     shaped,
     view,
 )
@@ -26,8 +31,9 @@ from hypothesis import strategies as st
 
 from qiongli.clarification import ask, intent_evidence
 from qiongli.records.packet import DECISIONS, REFUSAL_CODES, Refusal
-from qiongli.routing import Standing, decide, select
+from qiongli.routing import Routing, Standing, UnresolvedFact, decide, select
 from qiongli.safety import subject_gates
+from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, apply
 
 # --- F: clarification and refusal ---------------------------------------------------------------------------------
 
@@ -80,42 +86,136 @@ def test_f4_an_ambiguous_question_exactly_when_a_suggestible_rival_is_within_the
     return labels_of(routing)
 
 
-@covering(each_kind(kinds=("ambiguous", "repeated", "missing", "blocked")), ambiguous=0.1, repeated_failure=0.1)
+@st.composite
+def crowds(draw: st.DrawFn) -> Scene:
+    """Three to six subjects that may all be suggested, within the margin of each other, and one behind a gate."""
+    names = draw(st.permutations((*SUBJECTS, "law", "politics", "sociology")))
+    number = draw(st.integers(3, 6))
+    found = [candidate(name, shaped(name, *draw(st.sampled_from(STRONG[:4])))) for name in names[:number]]
+    stopped = candidate(names[6], shaped(names[6], *STRONG[3]), gates=draw(st.sampled_from(FAILING)))
+    return Scene(tuple(draw(st.permutations([*found, stopped]))))
+
+
+@covering(
+    [*each_kind(kinds=("ambiguous", "repeated", "missing", "blocked")), crowds(), crowds()],
+    ambiguous=0.3,
+    repeated_failure=0.1,
+    crowd=0.1,
+)
 def test_f5_options_are_eligible_at_most_three_and_in_rank_order(scene: Scene) -> set[str]:
     routing = scene.decide()
     question = ask(routing)
-    if question is not None:
-        order = [item.subject for item in routing.ranked]
-        offered = [option.subject for option in question.options]
-        assert len(offered) <= 3
-        assert offered == [subject for subject in order if subject in offered]
-        eligible = {
-            item.subject
-            for item in scene.candidates
-            if all(gate.passed for gate in item.gates) and len(item.gates) >= 2
-        }
-        assert set(offered) <= eligible
-        assert all(option.reason for option in question.options)
-    return labels_of(routing)
+    if question is None:
+        return labels_of(routing)
+    order = [item.subject for item in routing.ranked]
+    offered = [option.subject for option in question.options]
+    assert len(offered) <= 3
+    assert offered == [subject for subject in order if subject in offered]
+    eligible = {
+        item.subject for item in scene.candidates if all(gate.passed for gate in item.gates) and len(item.gates) >= 2
+    }
+    assert set(offered) <= eligible
+    assert all(option.reason for option in question.options)
+    if question.id.startswith("ambiguous:"):
+        # The best ones, and only they: a question about others would settle nothing.
+        assert offered == [routing.primary, *routing.secondaries][:3]
+    return labels_of(routing) | ({"crowd"} if len(routing.secondaries) >= 3 else set())
 
 
-@covering(each_kind(kinds=("ambiguous", "repeated", "missing")), ambiguous=0.1, repeated_failure=0.1, missing_text=0.1)
-def test_f6_f7_rounds_end_answers_hold_and_nothing_happens_for_want_of_an_answer(scene: Scene) -> set[str]:
+#: The fixed table: which of several open facts is asked about.
+TABLE = ("missing_text", "repeated_failure", "ambiguous")
+
+
+def first_open(routing: Routing, asked: Mapping[str, int], answered: Collection[str]) -> str | None:
+    """The fact that the table asks about: the first one that is neither answered nor was asked about twice."""
+    left = [fact for fact in routing.facts if fact.id not in answered and asked.get(fact.id, 0) < 2]
+    return min(left, key=lambda fact: TABLE.index(fact.kind)).id if left else None
+
+
+open_facts = st.lists(
+    st.sampled_from(
+        [
+            UnresolvedFact("missing_text", "missing_text"),
+            UnresolvedFact("repeated_failure", "repeated_failure:finance", ("finance",)),
+            UnresolvedFact("ambiguous", "ambiguous:economics+finance", ("finance", "economics")),
+        ]
+    ),
+    unique=True,
+    max_size=3,
+)
+
+
+@covering(
+    each_kind(
+        open_facts,
+        st.dictionaries(st.sampled_from(TABLE), st.integers(0, 3)),
+        st.sets(st.sampled_from(TABLE), max_size=1),
+        kinds=("suggest", "ambiguous", "repeated", "missing", "core"),
+    ),
+    several=0.3,
+    asked=0.5,
+    silent=0.1,
+)
+def test_f8_one_question_a_round_chosen_by_the_table_whatever_else_is_open(
+    example: tuple[Scene, list[UnresolvedFact], dict[str, int], set[str]],
+) -> set[str]:
+    scene, more, rounds, settled = example
     routing = scene.decide()
-    first = ask(routing)
-    assert first is not None
-    assert (first.round, first.max_rounds) == (1, 2)
-    second = ask(routing, asked={first.id: 1})
-    assert second is not None
-    assert (second.id, second.round) == (first.id, 2)
-    for asked in (2, 3, 99):
-        third = ask(routing, asked={first.id: asked})
-        assert third is None or third.id != first.id
-    dropped = ask(routing, answered=[first.id])
-    assert dropped is None or dropped.id != first.id
-    # How often something was asked is nothing that the decision could see.
-    assert view(scene.decide()) == view(routing)
-    return labels_of(routing)
+    kinds = {fact.kind for fact in routing.facts}
+    facts = (*routing.facts, *(fact for fact in more if fact.kind not in kinds))
+    asked = {fact.id: rounds[fact.kind] for fact in facts if fact.kind in rounds}
+    answered = {fact.id for fact in facts if fact.kind in settled}
+    expected = first_open(attrs.evolve(routing, facts=facts), asked, answered)
+    for order in itertools.permutations(facts):
+        question = ask(attrs.evolve(routing, facts=order), asked=asked, answered=answered)
+        assert (question.id if question else None) == expected
+    return {"several" if len(facts) > 1 else "", "asked" if expected else "silent" if facts else ""}
+
+
+def test_f6_f7_in_any_conversation_rounds_end_and_answers_hold() -> None:
+    replies = st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from(["silent", "silent", "answered", "elsewhere"])),
+        min_size=3,
+        max_size=14,
+    )
+
+    @covering(
+        [
+            st.tuples(st.lists(scenes((kind,)), min_size=1, max_size=3), replies)
+            for kind in ("ambiguous", "repeated", "missing")
+        ],
+        asked_twice=0.3,
+        dropped=0.3,
+        answered=0.2,
+    )
+    def prove(example: tuple[list[Scene], list[tuple[int, str]]]) -> set[str]:
+        talks, steps = example
+        state = SessionState(Identifier("here"))
+        asked: Counter[str] = Counter()
+        answered: set[str] = set()
+        labels = set()
+        for turn, (index, reply) in enumerate(steps):
+            routing = talks[index % len(talks)].decide()
+            question = ask(routing, asked=state.rounds())
+            assert (question.id if question else None) == first_open(routing, asked, answered)
+            if question is None:
+                labels |= {"dropped"} if routing.facts else set()
+                continue
+            asked[question.id] += 1
+            assert (question.round, question.max_rounds) == (asked[question.id], 2)
+            labels |= {"asked_twice"} if question.round == 2 else set()
+            # What another session hears counts nothing here.
+            session = "there" if reply == "elsewhere" else "here"
+            where = SessionContext(Identifier(session), Identifier("task"), Identifier("policy:1"), turn)
+            state = apply(state, SessionEvent("asked", Identifier(question.id), attrs.evolve(where, session="here")))
+            if reply != "silent":
+                state = apply(state, SessionEvent("answered", Identifier(question.id), where))
+            if reply == "answered":
+                answered.add(question.id)
+                labels.add("answered")
+        return labels
+
+    prove()
 
 
 @covering(each_kind(kinds=("ambiguous", "suggest", "repeated")), ambiguous=0.1)
