@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from qiongli.errors import StateCorruptError
+from qiongli.markers import GUIDANCE_BEGIN, GUIDANCE_BLOCK_LIMIT, GUIDANCE_END, GUIDANCE_MARKER
 from qiongli.project.paths import GUIDANCE, STATE_FOLDER
 from qiongli.project.subjects import find_lender, find_venue_holder
 from qiongli.records.project import AUTO, ManifestState
@@ -23,17 +24,16 @@ if TYPE_CHECKING:
     from qiongli.plugins import Catalogue, CatalogueSubject
     from qiongli.project.guidance_problems import GuidanceProblem
 
-BEGIN: Final = "<!-- qiongli:managed:begin subject-runtime -->"
-END: Final = "<!-- qiongli:managed:end subject-runtime -->"
-#: Most bytes of the block, markers included.
-BLOCK_LIMIT: Final = 4096
+BEGIN: Final = GUIDANCE_BEGIN
+END: Final = GUIDANCE_END
+BLOCK_LIMIT: Final = GUIDANCE_BLOCK_LIMIT
 
 #: A larger file is not edited.
 GUIDANCE_LIMIT: Final = 1_048_576
 
 GuidanceStatus = Literal["none", "current", "stale", "broken"]
 
-_MARKER: Final = rb"(?m)^[ \t]*<!--[ \t]*qiongli:managed:[^\r\n]*"
+_MARKER: Final = rb"(?m)^[ \t]*<!--[ \t]*%b[^\r\n]*" % GUIDANCE_MARKER.encode()
 _PLACE: Final = f"{STATE_FOLDER}/{GUIDANCE}"
 _TITLE: Final = "## Subject guidance for this project"
 
