@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qiongli.document import tokenise
-from qiongli.signals.polarity import Clauses, block_quotations, quotations
+from qiongli.signals.polarity import Clauses
+from qiongli.signals.quotation import block_quotations, quotations
 
 #: Text, and the phrases in it with whether the author denies them.
 DENIALS = [
@@ -71,7 +72,176 @@ DENIALS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "phrases"), DENIALS, ids=[text for text, _ in DENIALS])
+#: The same for how far a denial reaches: no further than what it governs.
+REACHES = [
+    ("Banks that do not use derivatives have lower stock returns.", {"derivatives": True, "stock returns": False}),
+    (
+        "Firms without credit ratings have higher leverage and stock returns.",
+        {"credit ratings": True, "stock returns": False},
+    ),
+    (
+        "Without short-sale constraints, stock prices reflect all information.",
+        {"short-sale constraints": True, "stock prices": False},
+    ),
+    ("In the absence of arbitrage, asset pricing models imply a kernel.", {"arbitrage": True, "asset pricing": False}),
+    ("Rather than dividends, firms choose share repurchases.", {"dividends": True, "share repurchases": False}),
+    ("Without a doubt, asset pricing matters.", {"asset pricing": False}),
+    ("企业未使用衍生品时股票收益率更低", {"衍生品": True, "股票收益率": False}),
+    ("We are not interested in asset pricing.", {"asset pricing": True}),
+    ("It has nothing to do with asset pricing.", {"asset pricing": True}),
+    ("This paper has nothing to do with asset pricing or momentum.", {"asset pricing": True, "momentum": True}),
+    ("We do not engage in asset pricing.", {"asset pricing": True}),
+    ("None of our analyses uses an event study.", {"event study": True}),
+    ("None of our analyses is based on an event study.", {"event study": True}),
+    ("We eschew an event study.", {"event study": True}),
+    ("We forgo an event study and use surveys.", {"event study": True}),
+    ("We omit an event study.", {"event study": True}),
+    ("本文与资产定价无关", {"资产定价": True}),
+    ("本文不以资产定价为研究对象", {"资产定价": True}),
+    ("本文放弃了事件研究法", {"事件研究": True}),
+    ("We use surveys without controls, fixed effects or an event study.", {"event study": True}),
+    ("Without controls, fixed effects or an event study, we have little.", {"event study": True}),
+    (
+        "Firms without ratings, bonds or bank loans have lower stock returns.",
+        {"bonds": True, "bank loans": True, "stock returns": False},
+    ),
+    (
+        "Banks that do not use derivatives or swaps have lower stock returns.",
+        {"derivatives": True, "swaps": True, "stock returns": False},
+    ),
+    ("When banks do not use derivatives, stock returns are lower.", {"derivatives": True, "stock returns": False}),
+    ("If there are no derivatives, stock returns rise.", {"derivatives": True, "stock returns": False}),
+    ("In markets without derivatives, stock returns rise.", {"derivatives": True, "stock returns": False}),
+    (
+        "We show that, without short-sale constraints, stock prices reflect all information.",
+        {"short-sale constraints": True, "stock prices": False},
+    ),
+    ("We do not use surveys and our results are based on stock returns.", {"stock returns": False}),
+    ("We do not use interviews, which are common, or an event study.", {"event study": True}),
+    ("We do not use surveys, relying instead on stock returns.", {"stock returns": False}),
+    ("We study firms without credit ratings using stock returns.", {"credit ratings": True, "stock returns": False}),
+    (
+        "We run interviews rather than an event study to measure stock returns.",
+        {"event study": True, "stock returns": False},
+    ),
+    ("Markets with and without banking panics differ.", {"banking panics": False}),
+    ("We find no adverse selection in insurance.", {"adverse selection": False}),
+    ("Beta is not a measure of stock returns.", {"stock returns": False}),
+    ("This is not the case when ownership is concentrated.", {"ownership": False}),
+    ("This paper is not a study of stock returns.", {"stock returns": True}),
+    ("Not using derivatives lowers stock returns.", {"derivatives": True, "stock returns": False}),
+    ("We do not attempt to explain stock returns.", {"stock returns": True}),
+    ("We do not estimate or explain stock returns.", {"stock returns": True}),
+    ("No event study is run; CRSP is used.", {"event study": True, "CRSP": False}),
+    ("Investor sentiment is unrelated to stock returns.", {"stock returns": False}),
+    ("This paper is unrelated to stock returns.", {"stock returns": True}),
+    ("The measured portfolio is not mean variance efficient.", {"mean variance efficient": False}),
+    ("None of the earlier papers uses an event study; ours does.", {"event study": False}),
+    ("We have no interest in asset pricing.", {"asset pricing": True}),
+    ("未使用衍生品的企业股票收益率更低", {"衍生品": True, "股票收益率": False}),
+    ("本文不使用上市公司的股票收益率", {"股票收益率": True}),
+    ("在没有套利的情况下资产定价模型成立", {"套利": True, "资产定价": False}),
+    ("投资者情绪与股票收益率无关", {"股票收益率": False}),
+    ("本研究与汇率和资产定价无关", {"汇率": True, "资产定价": True}),
+    ("不以营利为目的的组织", {"营利": False}),
+    ("Countries lacking a central bank have higher inflation.", {"central bank": True, "inflation": False}),
+    ("Firms that avoid bank loans issue more corporate bonds.", {"bank loans": True, "corporate bonds": False}),
+    ("Without collateral, credit rationing arises.", {"collateral": True, "credit rationing": False}),
+    ("Without a central bank, we show that inflation rises.", {"a central bank": True, "inflation": False}),
+    ("Instead of tariffs, governments use quotas to protect firms.", {"tariffs": True, "quotas": False}),
+    ("In lieu of dividends, managers prefer share repurchases.", {"dividends": True, "share repurchases": False}),
+    ("As opposed to dividends, share repurchases are flexible.", {"dividends": True, "share repurchases": False}),
+    (
+        "If workers do not have health insurance, labour supply falls.",
+        {"health insurance": True, "labour supply": False},
+    ),
+    (
+        "Households with no savings have a higher marginal propensity to consume.",
+        {"savings": True, "marginal propensity to consume": False},
+    ),
+    ("Households with no savings face larger consumption risk.", {"savings": True, "consumption risk": False}),
+    (
+        "Neither dividends nor repurchases affect stock returns.",
+        {"dividends": True, "repurchases": True, "stock returns": False},
+    ),
+    ("Banks do not use derivatives, and their stock returns are lower.", {"derivatives": True, "stock returns": False}),
+    ("Models without price rigidity predict no response of inflation.", {"price rigidity": True, "inflation": False}),
+    ("Not only stock returns but also bonds matter.", {"stock returns": False}),
+    ("The tax applies without exception to dividends.", {"dividends": False}),
+    ("Without any doubt asset pricing matters.", {"asset pricing": False}),
+    ("We compare villages with and without microcredit.", {"microcredit": False}),
+    ("Even without arbitrage, asset prices converge.", {"arbitrage": True, "asset prices": False}),
+    ("However, without arbitrage, asset prices converge.", {"arbitrage": True, "asset prices": False}),
+    ("We do not study inflation, unemployment, or growth.", {"inflation": True, "unemployment": True, "growth": True}),
+    ("We study neither inflation nor unemployment.", {"inflation": True, "unemployment": True}),
+    (
+        "We do not look at inflation or at unemployment; we study trade.",
+        {"inflation": True, "unemployment": True, "trade": False},
+    ),
+    ("This thesis is not concerned with inflation.", {"inflation": True}),
+    ("This project has nothing to do with inflation or trade.", {"inflation": True, "trade": True}),
+    ("We are no longer interested in inflation.", {"inflation": True}),
+    ("We are not at all interested in inflation.", {"inflation": True}),
+    ("We abstract from inflation and trade.", {"inflation": True, "trade": True}),
+    ("The authors forgo a difference in differences design.", {"difference in differences": True}),
+    ("None of our chapters relies on panel data.", {"panel data": True}),
+    ("None of my tests is about inflation.", {"inflation": True}),
+    ("We skip the event study.", {"event study": True}),
+    ("The paper abandons the event study.", {"event study": True}),
+    ("I declined to use an event study.", {"event study": True}),
+    ("Firms that omit dividends have lower returns.", {"dividends": False}),
+    ("Investors forgo stock returns.", {"stock returns": False}),
+    ("Stock returns have nothing to do with dividends.", {"dividends": False}),
+    ("We find no effect of inflation on trade.", {"inflation": False}),
+    ("We detect no bubbles in housing.", {"bubbles": False}),
+    ("It is not a coincidence that inflation rose.", {"inflation": False}),
+    ("Ours is not the first event study.", {"event study": False}),
+    ("We use surveys, not an event study.", {"event study": True}),
+    ("We use an event study, not surveys.", {"event study": False}),
+    (
+        "The approach needs no instrumental variables, no panel data and no experiments.",
+        {"instrumental variables": True, "panel data": True, "experiments": True},
+    ),
+    (
+        "We do not rely on panel data, on experiments or on surveys.",
+        {"panel data": True, "experiments": True, "surveys": True},
+    ),
+    ("We do not use any of the panel data that others have used.", {"panel data": True}),
+    ("We do not run an event study because stock returns are noisy.", {"event study": True, "stock returns": False}),
+    ("We do not use surveys and instead rely on stock returns.", {"surveys": True, "stock returns": False}),
+    ("Firms not covered by analysts are small.", {"analysts": False}),
+    (
+        "Economies without strong property rights and courts grow more slowly and have low investment.",
+        {"property rights": True, "courts": True, "investment": False},
+    ),
+    ("Firms whose managers do not own shares pay more dividends.", {"shares": False, "dividends": False}),
+    (
+        "Without the minimum wage, the tax credit, or food stamps, poverty would rise.",
+        {"minimum wage": True, "tax credit": True, "food stamps": True, "poverty": False},
+    ),
+    (
+        "The bank lends without collateral, without covenants, and without a rating.",
+        {"collateral": True, "covenants": True, "rating": True},
+    ),
+    ("本文不研究通货膨胀，而研究失业", {"通货膨胀": True, "失业": False}),
+    ("本文对资产定价不作讨论", {"资产定价": True}),
+    ("我们放弃了双重差分", {"双重差分": True}),
+    ("企业放弃现金股利后股价下跌", {"现金股利": False}),
+    ("没有信用评级的企业融资成本更高", {"信用评级": True, "融资成本": False}),
+    ("未使用衍生品的银行股票收益率较低", {"衍生品": True, "股票收益率": False}),
+    ("在不考虑税收的情况下资本结构无关紧要", {"税收": True, "资本结构": False}),
+    ("当企业没有抵押品时，信贷配给出现", {"抵押品": True, "信贷配给": False}),
+    ("当企业没有抵押品时信贷配给出现", {"抵押品": True, "信贷配给": False}),
+    ("本论文与货币政策没有关系", {"货币政策": True}),
+    ("本课题不以通货膨胀为研究主题", {"通货膨胀": True}),
+    ("货币政策与产出无关", {"产出": False}),
+    ("研究表明汇率与贸易无关", {"汇率": False}),
+    ("毫无疑问资产定价很重要", {"资产定价": False}),
+    ("我们没有使用实时股票收益率", {"股票收益率": True}),
+]
+
+
+@pytest.mark.parametrize(("text", "phrases"), [*DENIALS, *REACHES], ids=[text for text, _ in [*DENIALS, *REACHES]])
 def test_what_the_author_denies(text: str, phrases: dict[str, bool]) -> None:
     tokens = tokenise(text)
     clauses = Clauses(tokens)
@@ -112,6 +282,29 @@ def test_what_the_author_denies(text: str, phrases: dict[str, bool]) -> None:
 def test_speech_is_quoted_and_a_term_in_inverted_commas_is_not(text: str, quoted: list[str]) -> None:
     marks = "\"“”„「」‘’«»`'"
     assert [text[start:end].strip(marks) for start, end, _ in quotations(tokenise(text))] == quoted
+
+
+@pytest.mark.parametrize(("between", "denied"), [(29, True), (30, True), (31, False)])
+def test_a_denial_reaches_thirty_words(between: int, denied: bool) -> None:
+    tokens = tokenise(f"We do not use {'word ' * between}momentum")
+    place = tokens.words.index("momentum")
+    assert Clauses(tokens).denies(place, place + 1) is denied
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "quoted"),
+    [
+        ('He wrote "stock returns are volatile" to us', 2, 4, False),  # two of four words
+        ('He wrote "stock returns are very volatile" to us', 2, 4, True),  # two of five
+        ('He wrote "excess stock returns are very volatile" to us', 2, 5, False),  # three of six
+        ("他写道“货币政策冲击影响很大”", 3, 8, False),  # five of ten
+        ("他写道“货币政策冲击的影响很大”", 3, 8, True),  # five of eleven
+    ],
+)
+def test_what_is_half_of_a_quotation_is_the_authors(text: str, first: int, last: int, quoted: bool) -> None:
+    clauses = Clauses(tokenise(text))
+    assert clauses.quotes(first, last) is quoted
+    assert clauses.reports(first, last)
 
 
 def test_lines_that_quote_are_quoted_whole() -> None:
