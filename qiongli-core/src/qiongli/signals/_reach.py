@@ -12,15 +12,15 @@ from typing import Final
 from qiongli.patterns import LazyPattern
 
 #: Where a reach is over, whatever was negated.
-_END: Final = LazyPattern(
-    r"[;!?.\n()\[\]]|(?:^| ): "
-    r"|(?<=[\u3040-\u30ff\u3400-\u9fff]) ,|, [\u3040-\u30ff\u3400-\u9fff]"
-    r"|\b(?:but|however|yet|whereas|although|though|while|because|instead(?! of)|rather(?! than))\b"
-    r"|, (?:and |so |then )?(?:we|this|it|they|i|our|the (?:paper|study|authors?|article|analysis))\b"
+_MARK: Final = LazyPattern(r"[;!?.\n()\[\]]|(?:^| ): ")
+_NEW_CLAUSE: Final = LazyPattern(
+    r", (?:and |so |then )?(?:we|this|it|they|i|our|the (?:paper|study|authors?|article|analysis))\b"
     r"|\band (?:we|this|it|they|i)\b"
     r"|(?<!that )(?<!which )(?<!what )(?<!do )(?<!did )(?<!will )(?<!can )\bwe (?:use|run|employ|conduct|apply|"
     r"estimate|rely|exploit|implement|perform)\b"
-    r"|但|而是|不过|然而"
+)
+_CHINESE_END: Final = LazyPattern(
+    r"(?<=[\u3040-\u30ff\u3400-\u9fff]) ,|, [\u3040-\u30ff\u3400-\u9fff]|但|而是|不过|然而"
     # "When firms use no derivatives" is over with the Chinese word for "when"; 时 is also a part of other words.
     r"|(?<![实同及临定即适小准按暂历耗])时(?![间期代变序点滞效段常刻差区尚])|情况下|条件下|前提下|背景下|情形下|之后|以后"
 )
@@ -30,29 +30,59 @@ _CHINESE_RELATIVE: Final = LazyPattern(
 )
 _CHINESE_AUTHOR: Final = LazyPattern(r"(?:本文|本研究|本论文|我们|笔者|作者)[^,.;!?\n]{0,6}$")
 
-#: Verbs that are finite wherever they stand.
-_AUXILIARY: Final = (
-    r"(?:(?:can|could|will|would|may|might|must|should|shall|do|does|did)(?: not)?(?: \w+ly)?(?: have| be)?(?: been)?"
-    r"(?: \w+)?|cannot|have|has|had|is|are|was|were)"
+#: Verbs that are finite wherever they stand. Behind the modal ones, the next verb is theirs.
+_MODAL: Final = frozenset(
+    {
+        *("can", "could", "will", "would", "may", "might", "must", "should", "shall", "do", "does", "did", "cannot"),
+    }
 )
-#: Verbs of what is true of the world; their forms here are no nouns.
-_OTHER_VERB: Final = (
-    r"(?:(?<!or )(?<!nor )(?<!to )(?<!not )(?:earn|exhibit|tend|imply|reflect|choose|become|remain|seem|appear|enjoy|"
-    r"suffer|respond|react|generate|reveal|predict|explain|affect|improve|reduce|raise|invest|borrow|pay|outperform|"
-    r"underperform|receive|obtain|allow|make|give|lead|lose|differ|vary|exist|occur|arise|grow|deliver|incur|hold|"
-    r"matter|show|find|rise|move|adjust|depend|follow|suggest|indicate|provide|determine|fluctuate|converge|enhance)|"
-    r"earns|exhibits|tends|implies|reflects|chooses|becomes|remains|seems|appears|enjoys|suffers|responds|reacts|"
-    r"generates|reveals|predicts|explains|affects|improves|reduces|raises|lowers|invests|borrows|pays|outperforms|"
-    r"underperforms|receives|obtains|allows|makes|gives|leads|loses|differs|varies|exists|occurs|arises|grows|"
-    r"delivers|incurs|holds|matters|shows|finds|rises|moves|adjusts|depends|follows|suggests|indicates|provides|"
-    r"determines|fluctuates|converges|enhances|covers|yields|showed|found|chose|became|seemed|rose|fell|grew|led|"
-    r"(?:(?!(?:used|employed|applied|conducted|performed|estimated) )\w+ed|face|faces|experience|experiences|issue|"
-    r"issues|trade|trades|increase|increases|display|displays) (?=(?:an?|the|their|its|higher|lower|more|less|fewer|"
-    r"greater|larger|smaller|stronger|weaker|better|worse|significantly)\b))"
+_AUXILIARY: Final = frozenset({"have", "has", "had", "is", "are", "was", "were"})
+#: Verbs of what is true of the world, in forms that are no nouns.
+_OTHER_FINITE: Final = frozenset(
+    {
+        *("earns", "exhibits", "tends", "implies", "reflects", "chooses", "becomes", "remains", "seems", "appears"),
+        *("enjoys", "suffers", "responds", "reacts", "generates", "reveals", "predicts", "explains", "affects"),
+        *("improves", "reduces", "raises", "lowers", "invests", "borrows", "pays", "outperforms", "underperforms"),
+        *("receives", "obtains", "allows", "makes", "gives", "leads", "loses", "differs", "varies", "exists"),
+        *("occurs", "arises", "grows", "delivers", "incurs", "holds", "matters", "shows", "finds", "rises", "moves"),
+        *("adjusts", "depends", "follows", "suggests", "indicates", "provides", "determines", "fluctuates"),
+        *("converges", "enhances", "covers", "yields", "showed", "found", "chose", "became", "seemed", "rose"),
+        *("fell", "grew", "led"),
+    }
+)
+#: The same in forms that are infinitives too: not behind the words of the second set.
+_OTHER_BASE: Final = frozenset(
+    {
+        *("earn", "exhibit", "tend", "imply", "reflect", "choose", "become", "remain", "seem", "appear", "enjoy"),
+        *("suffer", "respond", "react", "generate", "reveal", "predict", "explain", "affect", "improve", "reduce"),
+        *("raise", "invest", "borrow", "pay", "outperform", "underperform", "receive", "obtain", "allow", "make"),
+        *("give", "lead", "lose", "differ", "vary", "exist", "occur", "arise", "grow", "deliver", "incur", "hold"),
+        *("matter", "show", "find", "rise", "move", "adjust", "depend", "follow", "suggest", "indicate", "provide"),
+        *("determine", "fluctuate", "converge", "enhance"),
+    }
+)
+_BEFORE_INFINITIVE: Final = frozenset({"or", "nor", "to", "not"})
+#: Words that are verbs when what they do is told: "face higher costs". So are all in -ed but those of the second set.
+_VERBS_OR_NOUNS: Final = frozenset(
+    {
+        *("face", "faces", "experience", "experiences", "issue", "issues", "trade", "trades", "increase"),
+        *("increases", "display", "displays"),
+    }
+)
+_USED: Final = frozenset({"used", "employed", "applied", "conducted", "performed", "estimated"})
+_OBJECT_BEGINS: Final = frozenset(
+    {
+        *("a", "an", "the", "their", "its", "higher", "lower", "more", "less", "fewer", "greater", "larger"),
+        *("smaller", "stronger", "weaker", "better", "worse", "significantly"),
+    }
 )
 #: What begins a clause of its own inside what is denied: "data that are rarely used".
-_RELATIVE: Final = r"(?:that|which|who|whom|whose|what|where|when|how|why|whether|if|since|unless|as)"
-_VERB: Final = LazyPattern(rf"\b(?:(?P<relative>{_RELATIVE})|{_AUXILIARY}|{_OTHER_VERB})\b")
+_RELATIVE: Final = frozenset(
+    {
+        *("that", "which", "who", "whom", "whose", "what", "where", "when", "how", "why", "whether", "if", "since"),
+        *("unless", "as"),
+    }
+)
 
 #: Negations that are no verbs: they govern what they stand before, and may stand before the whole sentence.
 _ADVERBIAL: Final = LazyPattern(
@@ -77,11 +107,20 @@ _NEGATIVE_SUBJECT: Final = LazyPattern(
 _GOES_ON: Final = LazyPattern(r"(?:is|are|was|were|has|have) (?:an?|about|based on|concerned with|related to)\b")
 #: A clause that says of which ones the sentence speaks: "banks that do not use derivatives".
 _RELATIVE_BEFORE: Final = LazyPattern(r"\b(?:that|which|who|whose \w+)(?: \w+ly)? ?$")
-#: The work of the main clause, not of what is denied: "without surveys, using stock returns".
-_PURPOSE: Final = LazyPattern(
-    r"(?<!attempt )(?<!attempts )(?<!trying )(?<!need )(?<!aim )(?<!effort )(?<!intention )\bto (?:measure|study|"
-    r"estimate|identify|test|examine|show|explain|analy[sz]e|assess|evaluate|predict|understand|investigate|document|"
-    r"quantify|capture|recover|compute|infer)\b|\bby \w+ing\b|(?<!^)\b(?:using|based on|via|through)\b"
+#: Words of contrast; the others are none before the word that is given.
+_CONTRAST: Final = frozenset({"but", "however", "yet", "whereas", "although", "though", "while", "because"})
+_CONTRAST_UNLESS: Final = {"instead": "of", "rather": "than"}
+#: The work of the main clause, not of what is denied: "without surveys, using stock returns", "to measure them".
+_MEANS: Final = frozenset({"using", "via", "through"})
+_PURPOSES: Final = frozenset(
+    {
+        *("measure", "study", "estimate", "identify", "test", "examine", "show", "explain", "analyse", "analyze"),
+        *("assess", "evaluate", "predict", "understand", "investigate", "document", "quantify", "capture", "recover"),
+        *("compute", "infer"),
+    }
+)
+_NO_PURPOSE_AFTER: Final = frozenset(
+    {"attempt", "attempts", "trying", "need", "aim", "aims", "effort", "efforts", "intention", "plan", "plans"}
 )
 _CONJUNCTION: Final = LazyPattern(r"(?:^| )(?:and|or|nor)(?: |$)")
 #: What may stand in an enumeration without being one of its items.
@@ -101,23 +140,19 @@ def end_of_reach(before: str, negation: str, following: str) -> int:
     `before` are a few words before the negation, `negation` its own, and `following` as many words as a negation can
     reach, all spelled as `clause_text` does.
     """
-    found = _END.search(following)
+    found = _MARK.search(following)
     end = len(following) if found is None else found.start()
+    found = _NEW_CLAUSE.search(following, 0, end)
+    if found is not None:
+        end = found.start()
     if not following.isascii():
-        relative = _CHINESE_RELATIVE.search(following, 0, end)
-        if relative is not None and not _CHINESE_AUTHOR.search(before):
-            end = relative.start()
+        end = _end_in_chinese(before, following, end)
     adverbial = _ADVERBIAL.match(negation) is not None
-    if adverbial:
-        # Behind at least a word that is denied.
-        purpose = _PURPOSE.search(following, len(" using "), end)
-        if purpose is not None:
-            end = purpose.start()
+    end = _end_of_words(following, end, adverbial=adverbial)
     # Whether what is denied is a part of the subject of the verb that comes next.
     inside = adverbial or _RELATIVE_BEFORE.search(before) is not None
-    verb = _main_verb(
-        following, end, inside=inside, going_on=_NEGATIVE_SUBJECT.match(before + negation, len(before)) is not None
-    )
+    going_on = adverbial and _NEGATIVE_SUBJECT.match(before + negation, len(before)) is not None
+    verb = _main_verb(following, end, inside=inside, going_on=going_on)
     comma = following.find(",", 0, verb)
     if comma == -1:
         return verb
@@ -125,25 +160,74 @@ def end_of_reach(before: str, negation: str, following: str) -> int:
     return _end_of_list(following, comma, verb, inside=inside, fronted=fronted, before_verb=verb < end)
 
 
+def _end_in_chinese(before: str, text: str, end: int) -> int:
+    found = _CHINESE_END.search(text, 0, end)
+    if found is not None:
+        end = found.start()
+    relative = _CHINESE_RELATIVE.search(text, 0, end)
+    return end if relative is None or _CHINESE_AUTHOR.search(before) else relative.start()
+
+
+def _end_of_words(text: str, end: int, *, adverbial: bool) -> int:
+    """Where a word of contrast stands; of what is no verb also the means and the purpose of the main clause."""
+    words = text[:end].split(" ")
+    # Means and purpose stand behind at least one word that is denied; the text begins with a space.
+    for number, word in enumerate(words):
+        following = words[number + 1] if number + 1 < len(words) else ""
+        if (
+            word in _CONTRAST
+            or (word in _CONTRAST_UNLESS and following != _CONTRAST_UNLESS[word])
+            or (
+                adverbial
+                and number > 1
+                and (
+                    word in _MEANS
+                    or (word == "based" and following == "on")
+                    or (word == "by" and following.endswith("ing"))
+                    or (word == "to" and following in _PURPOSES and words[number - 1] not in _NO_PURPOSE_AFTER)
+                )
+            )
+        ):
+            return len(" ".join(words[:number])) + bool(number)
+    return end
+
+
 def _main_verb(text: str, end: int, *, inside: bool, going_on: bool) -> int:
     """Where the first verb stands that what is denied cannot have, or the clause of that verb begins."""
+    words = text[:end].split(" ")
     relative = False
-    for match in _VERB.finditer(text):
-        if match.start() >= end:
-            break
-        if match["relative"]:
+    taken = -1
+    for number, word in enumerate(words):
+        if word in _RELATIVE:
             relative = True
-        elif relative:
-            relative = False
-        elif going_on and _GOES_ON.match(text, match.start()):
-            going_on = False
-        elif inside:
-            return match.start()
-        else:
-            # A second finite verb has a subject of its own: "we use no surveys and the returns are ours".
-            begin = max(text.rfind(mark, 0, match.start()) for mark in (" and ", " or ", ","))
-            return match.start() if begin == -1 else begin
+        elif number != taken and _is_finite(words, number):
+            if word in _MODAL:
+                taken = number + (2 if words[number + 1 : number + 2] == ["not"] else 1)
+            if relative:
+                relative = False
+                continue
+            place = len(" ".join(words[:number])) + bool(number)
+            if going_on and _GOES_ON.match(text, place):
+                going_on = False
+            elif inside:
+                return place
+            else:
+                # A second finite verb has a subject of its own: "we use no surveys and the returns are ours".
+                begin = max(text.rfind(mark, 0, place) for mark in (" and ", " or ", ","))
+                return place if begin == -1 else begin
     return end
+
+
+def _is_finite(words: list[str], number: int) -> bool:
+    """Whether a word is a verb with a subject, as far as its form and its neighbours tell."""
+    word = words[number]
+    if word in _MODAL or word in _AUXILIARY or word in _OTHER_FINITE:
+        return True
+    if word in _OTHER_BASE:
+        return number == 0 or words[number - 1] not in _BEFORE_INFINITIVE
+    if word in _VERBS_OR_NOUNS or (word.endswith("ed") and word not in _USED):
+        return number + 1 < len(words) and words[number + 1] in _OBJECT_BEGINS
+    return False
 
 
 def _end_of_list(text: str, first: int, end: int, *, inside: bool, fronted: bool, before_verb: bool) -> int:

@@ -81,18 +81,9 @@ _NO_FINDING: Final = (
 _NEGATION: Final = LazyPattern(
     rf"\b(?:{_DO_NOT} {_BETWEEN}(?:{_USING}|be {_USING_NOW})\b"
     rf"|{_BE_NOT} {_BETWEEN}{_USING_NOW}\b"
-    rf"|{_SUBJECT} {_BE_NOT} (?=(?:an?|the|any|our|another)\b)"
+    rf"|(?P<is_not>{_BE_NOT}) (?=(?:an?|the|any|our|another)\b)"
     rf"|{_BE_NOT} {_BETWEEN}(?=(?:about|based|concerned|interested|related|using|in|for|meant)\b)"
-    rf"|{_AUTHOR} {_DO_NOT} {_BETWEEN}engage\b|{_AUTHOR} (?:has|have|had) nothing to do\b"
-    r"|(?:this|it|that|which) (?:has|have|had) nothing to do\b"
-    rf"|(?:this|it|{_WORK}) (?:is|was) (?:\w+ly )?unrelated to\b"
-    rf"|{_AUTHOR} (?:\w+ly |also |thus |therefore )?(?:eschews?|eschewed|forgoe?s?|foregoe?s?|forwent|forewent|shuns?|"
-    r"shunned|abandon(?:s|ed)?|abstract(?:s|ed)? (?:away )?from)\b"
-    rf"|{_AUTHOR} (?:\w+ly |also |thus |therefore )?(?:omit|omits|omitted|skip|skips|skipped|drop|drops|dropped) "
-    r"(?=(?:an?|the|any|all)\b)"
-    rf"|{_AUTHOR} (?:refuse|decline)[sd]? to {_USING}\b"
-    rf"|none of (?:(?:our|my)|(?:the|these|its)(?! {_OTHERS}| (?:\w+ )?{_OTHERS})) (?:\w+ ){{1,3}}?"
-    rf"(?:{_USING}|{_USED}|(?:is|are|was|were) (?=(?:an?|about|based|concerned|related)\b))\b"
+    rf"|(?P<does_not>{_DO_NOT}) {_BETWEEN}engage\b"
     rf"|{_HAVE_NOT} (?:been )?{_DONE}\b"
     r"|(?<!is )(?<!are )(?<!was )(?<!were )not (?=(?:an?|the|any|another)\b)"
     r"|not (?=(?:using|about|based|via|through|with|by means of)\b)"
@@ -112,6 +103,29 @@ _NEGATION: Final = LazyPattern(
     r"|(?:本文|本研究|本论文|我们|作者|笔者)[\u4e00-\u9fff]{0,2}(?:放弃|舍弃|摒弃|弃用)了?"
     r"|并非|不是|而非|不属于?|而不是"
 )
+#: What the words before a group of `_NEGATION` must end with.
+_SUBJECTS: Final = {"is_not": LazyPattern(rf"\b{_SUBJECT} $"), "does_not": LazyPattern(rf"\b{_AUTHOR} $")}
+#: Words that deny in the author's mouth only: firms that forgo dividends are about dividends.
+_AUTHORS_WORDS: Final = (
+    *("nothing", "unrelated", "eschew", "eschews", "eschewed", "omit", "omits", "omitted", "forgo", "forgoes"),
+    *("forego", "foregoes", "forwent", "forewent", "shun", "shuns", "shunned", "abandon", "abandons", "abandoned"),
+    *("abstract", "abstracts", "abstracted", "skip", "skips", "skipped", "drop", "drops", "dropped", "refuse"),
+    *("refuses", "refused", "decline", "declines", "declined"),
+)
+_AUTHORS_NEGATION: Final = LazyPattern(
+    rf"\b{_AUTHOR} (?:\w+ly |also |thus |therefore )?(?:(?:(?:has|have|had) nothing to do|eschew(?:s|ed)?|"
+    r"forgo(?:es)?|forego(?:es)?|fore?went|shun(?:s|ned)?|abandon(?:s|ed)?|abstract(?:s|ed)? (?:away )?from|"
+    rf"(?:refuse|decline)[sd]? to {_USING})\b|(?:omit(?:s|ted)?|skip(?:s|ped)?|drop(?:s|ped)?) "
+    r"(?=(?:an?|the|any|all)\b))"
+    r"|\b(?:this|it|that|which) (?:has|have|had) nothing to do\b"
+    rf"|\b(?:this|it|{_WORK}) (?:is|was) (?:\w+ly )?unrelated to\b"
+)
+_NONE: Final = LazyPattern(
+    rf"\bnone of (?:(?:our|my)|(?:the|these|its)(?! {_OTHERS}| (?:\w+ )?{_OTHERS})) (?:\w+ ){{1,3}}?"
+    rf"(?:{_USING}|{_USED}|(?:is|are|was|were) (?=(?:an?|about|based|concerned|related)\b))\b"
+)
+#: By the word that makes a negation looked for, what it is looked for with; with `_NEGATION` for all others.
+_NEGATIONS: Final = {"none": _NONE} | dict.fromkeys(_AUTHORS_WORDS, _AUTHORS_NEGATION)
 _EXCEPTION: Final = LazyPattern(
     r"\b(?:not (?:only|just|merely|simply|solely|least|surprisingly|necessarily|exclusively|to mention|unlike|"
     r"without)\b"
@@ -180,10 +194,7 @@ _LAST_TRIGGER: Final = 9
 #: Words of which every English negation has one, and characters of which every Chinese one has one.
 _TRIGGERS: Final = frozenset(
     {
-        *("none", "nothing", "unrelated", "interested", "eschew", "eschews", "eschewed", "omit", "omits", "omitted"),
-        *("forgo", "forgoes", "forego", "foregoes", "forwent", "forewent", "shun", "shuns", "shunned", "abandon"),
-        *("abandons", "abandoned", "abstract", "abstracts", "abstracted", "skip", "skips", "skipped", "drop", "drops"),
-        *("dropped", "refuse", "refuses", "refused", "decline", "declines", "declined", "forgone"),
+        *_NEGATIONS,
         *("not", "t", "no", "never", "without", "neither", "nor", "rather", "instead", "opposed", "place", "lieu"),
         *("avoid", "avoids", "avoided", "avoiding", "devoid", "free", "cannot", "absence", "dispense"),
         *("refrain", "refrains", "refrained", "abstain", "abstains", "abstained"),
@@ -312,13 +323,19 @@ def _places_of(words: Sequence[str], wanted: frozenset[str]) -> list[int]:
 
 def _negations(tokens: Tokens, trigger: int) -> tuple[tuple[int, int], ...]:
     """The first token and one past the last one of each negation around a word which can be part of one."""
+    ascii_only = tokens.text.isascii()
     # Chinese needs more before it, because its tokens are shorter.
-    before = _BEFORE_TRIGGER if tokens.text.isascii() else 2 * _BEFORE_TRIGGER
-    around = clause_text(tokens, trigger - before, trigger + _AFTER_TRIGGER)
+    before = _BEFORE_TRIGGER if ascii_only else 2 * _BEFORE_TRIGGER
+    pattern = _NEGATIONS.get(tokens.words[trigger], _NEGATION)
+    after = 5 if ascii_only and pattern is _NEGATION else _AFTER_TRIGGER
+    around = clause_text(tokens, trigger - before, trigger + after)
     # Without the exceptions there is no more to find than with them.
-    if not _NEGATION.search(around.text):
+    if not pattern.search(around.text):
         return ()
-    return tuple(
-        (around.token_at(match.start()), around.token_at(match.end()))
-        for match in _NEGATION.finditer(_without_exceptions(around.text))
-    )
+    text = _without_exceptions(around.text)
+    found = []
+    for match in pattern.finditer(text):
+        subject = _SUBJECTS.get(match.lastgroup or "")
+        if subject is None or subject.search(text[: match.start()]):
+            found.append((around.token_at(match.start()), around.token_at(match.end())))
+    return tuple(found)
