@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
 import attrs
 
 from qiongli._value import Value
@@ -32,6 +35,11 @@ class ScoredRoute(Value):
         return self.breakdown.total
 
 
+#: The same sign adds the same in text after text, and a share that is known is found in a third of the time it takes
+#: to make one.
+_share: Final = lru_cache(maxsize=8_192)(ScoreShare)
+
+
 def _dimension_entry(dimension: Dimension, divisor: int) -> ScoreEntry:
     """One dimension after the discount of its rank; shares are differences of a running sum, so that they add up."""
     shares = []
@@ -40,8 +48,7 @@ def _dimension_entry(dimension: Dimension, divisor: int) -> ScoreEntry:
     for item, amount in zip(items, amounts, strict=True):
         running += amount
         after = running // divisor
-        # Not `Ppm(...)`: a call of that name takes as long as making the share.
-        shares.append(ScoreShare(item.id, item.weight, after - before, item.source))  # type: ignore[arg-type]
+        shares.append(_share(item.id, item.weight, after - before, item.source))
         before = after
     return ScoreEntry("dimension", name, Ppm(before), tuple(shares))
 

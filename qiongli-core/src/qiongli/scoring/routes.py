@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
 
 import attrs
 
@@ -66,8 +68,16 @@ def counts_for_lens(evidence: Evidence, lens: str) -> bool:
     )
 
 
+#: A contribution that is known is found in a third of the time it takes to make one. Weights of other types are other
+#: keys: True is no 1.
+_known_contribution: Final = lru_cache(maxsize=4_096, typed=True)(Contribution)
+
+
 def _contribution(evidence: Evidence) -> Contribution:
-    return Contribution(evidence.signal_id, evidence.dimension, evidence.weight, evidence.source)
+    try:
+        return _known_contribution(evidence.signal_id, evidence.dimension, evidence.weight, evidence.source)
+    except TypeError:  # a malformed weight that cannot be a key; the composer rejects it
+        return Contribution(evidence.signal_id, evidence.dimension, evidence.weight, evidence.source)
 
 
 def subject_route(
@@ -82,8 +92,8 @@ def subject_route(
 ) -> Route:
     """The route of a subject from its evidence, on which the disjoint-span rule has been applied.
 
-    Asserted subject-level signals are boosts; asserted suppressors are penalties, once per id. Evidence of other subjects is
-    left out, except that of the `parts` of a composite subject. A subject route has no cost.
+    Asserted subject-level signals are boosts; asserted suppressors are penalties, once per id. Evidence of other
+    subjects is left out, except that of the `parts` of a composite subject. A subject route has no cost.
     """
     boosts, penalties = [], []
     for item in evidence:
