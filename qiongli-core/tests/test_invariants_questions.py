@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import attrs
 from engine_cases import (
@@ -23,6 +24,7 @@ from engine_cases import (
     each_kind,
     labels_of,
     lens,
+    ppm,
     scenes,
     shaped,
     view,
@@ -33,7 +35,16 @@ from qiongli.clarification import ask, intent_evidence
 from qiongli.records.packet import DECISIONS, REFUSAL_CODES, Refusal
 from qiongli.routing import Routing, Standing, UnresolvedFact, decide, select
 from qiongli.safety import subject_gates
-from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, apply
+from qiongli.session import (
+    Identifier,
+    SessionContext,
+    SessionEvent,
+    SessionState,
+    advisory,
+    apply,
+    fold,
+    repeated_failure,
+)
 
 # --- F: clarification and refusal ---------------------------------------------------------------------------------
 
@@ -286,6 +297,65 @@ def test_g3_a_session_never_turns_one_decisive_suggestion_into_another(example: 
         assert after.primary in (before.primary, "auto")
         return {"decisive"}
     return set()
+
+
+def outcome(
+    kind: Any, turn: int, subject: str = "finance", task: str = "task", policy: str = "policy:1"
+) -> SessionEvent:
+    where = SessionContext(Identifier("here"), Identifier(task), Identifier(policy), turn)
+    return SessionEvent(kind, Identifier(subject), where)
+
+
+failures = st.lists(st.builds(outcome, st.just("failure"), st.integers(0, 24)), max_size=6)
+#: Successes of the same route, and failures of others, on other tasks, under another policy.
+noise = st.lists(
+    st.one_of(
+        st.builds(outcome, st.just("success"), st.integers(0, 24)),
+        st.builds(outcome, st.just("failure"), st.integers(0, 24), st.just("economics")),
+        st.builds(outcome, st.just("failure"), st.integers(0, 24), task=st.just("another")),
+        st.builds(outcome, st.just("failure"), st.integers(0, 24), policy=st.just("policy:2")),
+    ),
+    max_size=6,
+)
+
+
+@covering(
+    st.tuples(failures, noise, st.sampled_from([0, 1, 5, 19, 25]), st.booleans()),
+    forced=0.15,
+    expired=0.1,
+    others_failed=0.1,
+)
+def test_g7_three_failures_of_one_route_on_one_task_force_core_and_a_question(
+    example: tuple[list[SessionEvent], list[SessionEvent], int, bool],
+) -> set[str]:
+    own, others, wait, rivalled = example
+    log = sorted([*own, *others], key=lambda item: item.context.turn)
+    state = fold(log, "here")
+    now = SessionContext(Identifier("here"), Identifier("task"), Identifier("policy:1"), state.turn + wait)
+    retained = [item for item in log if item.kind == "failure"][-8:]
+    fresh = [
+        item
+        for item in retained
+        if attrs.evolve(item.context, turn=0) == attrs.evolve(now, turn=0)
+        and item.subject == "finance"
+        and now.turn - item.context.turn < 20
+    ]
+    forced = repeated_failure(state, "finance", now)
+    assert forced == (len(fresh) >= 3)
+    session = ppm(max(0, advisory(state, "finance", now)))
+    found = candidate("finance", shaped("finance", *STRONG[3]), session=session, repeated_failure=forced)
+    rival = candidate("economics", shaped("economics", *STRONG[0]))
+    routing = decide([found, rival] if rivalled else [found])
+    question = ask(routing)
+    if forced:
+        # Neither another try nor, silently, the runner-up.
+        assert (routing.decision, routing.primary) == ("no_subject", "auto")
+        assert question is not None
+        assert question.id == "repeated_failure:finance"
+        return {"forced"}
+    assert (routing.decision, routing.primary) == ("suggest_subject", "finance")
+    labels = {"expired"} if len(own) >= 3 else set()
+    return labels | ({"others_failed"} if sum(item.kind == "failure" for item in log) >= 3 > len(own) else set())
 
 
 def test_refusals_of_the_packet_are_the_closed_list() -> None:

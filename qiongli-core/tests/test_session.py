@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+from itertools import zip_longest
 from typing import Any
 
 import attrs
@@ -13,9 +15,12 @@ from hypothesis import strategies as st
 from qiongli.clarification import ask
 from qiongli.errors import InputError
 from qiongli.limits import DEFAULT_LIMITS
+from qiongli.records import Ppm
 from qiongli.routing import decide
+from qiongli.scoring import score, subject_route
 from qiongli.session import (
     EVENT_KINDS,
+    Identifier,
     SessionContext,
     SessionEvent,
     SessionState,
@@ -50,6 +55,25 @@ outcomes = st.lists(st.builds(event, st.sampled_from(["success", "failure"]), st
     lambda log: sorted(log, key=lambda item: item.context.turn)
 )
 logs = st.one_of(st.lists(events, max_size=60), outcomes)
+outcome_events = st.builds(event, st.sampled_from(["success", "failure"]), st.integers(0, 60))
+#: Many different facts, more than a session keeps.
+facts_asked = st.integers(50, 90).map(lambda number: [event("asked", 0, f"more:{index}") for index in range(number)])
+IDENTIFIER_CHARACTERS = string.ascii_letters + string.digits + "._:+/-"
+
+
+def refused_everywhere(text: Any) -> None:
+    """No field of an event, a context or a state takes the value, and no error repeats it."""
+    for build in (
+        lambda: event("success", subject=text),
+        lambda: context(session=text),
+        lambda: context(signature=text),
+        lambda: context(safety=text),
+        lambda: SessionState(text),
+    ):
+        with pytest.raises(InputError) as caught:
+            build()
+        assert caught.value.code == "invalid_session_event"
+        assert str(text) not in str(caught.value) or len(str(text)) < 4
 
 
 class TestAdvisory:
@@ -128,6 +152,10 @@ class TestAdvisory:
         full = full.map(lambda log: sorted(log, key=lambda item: item.context.turn))
         waits = (st.integers(0, 20), st.integers(0, 25))
 
+        def scored(amount: int) -> int:
+            found = shaped("finance", [200_000], [200_000])
+            return score(subject_route("finance", 0, found, session=Ppm(amount))).total
+
         @covering([st.tuples(logs, *waits), st.tuples(full, *waits)], lowered=0.1)
         def prove(example: tuple[list[SessionEvent], int, int]) -> set[str]:
             log, wait, later = example
@@ -137,6 +165,7 @@ class TestAdvisory:
             for turn in (now, now + later):
                 before, after = advisory(state, "finance", context(turn)), advisory(failed, "finance", context(turn))
                 assert after <= before
+                assert scored(after) <= scored(before)
             worse = advisory(failed, "finance", context(now)) < advisory(state, "finance", context(now))
             return {"lowered" if worse else "kept"}
 
@@ -172,18 +201,34 @@ class TestFold:
     @pytest.mark.parametrize(
         "text", ["", "two words", "line\nbreak", "x" * 129, "a;b", "\u7ecf\u6d4e", "<b>", None, 7, True, b"finance"]
     )
-    def test_g5_free_text_does_not_fit_into_a_record(self, text: Any) -> None:
-        for build in (
-            lambda: event("success", subject=text),
-            lambda: context(session=text),
-            lambda: context(signature=text),
-            lambda: context(safety=text),
-            lambda: SessionState(text),
-        ):
-            with pytest.raises(InputError) as caught:
-                build()
-            assert caught.value.code == "invalid_session_event"
-            assert str(text) not in str(caught.value) or not text
+    def test_free_text_and_other_values_do_not_fit_into_a_record(self, text: Any) -> None:
+        refused_everywhere(text)
+
+    def test_g5_free_text_does_not_fit_into_a_record(self) -> None:
+        """Identifiers are what a registry or a digest has: no blanks, no marks, ASCII, 128 characters at most."""
+        words = st.text(IDENTIFIER_CHARACTERS, min_size=1, max_size=12)
+        marks = st.text("\n\t ,;<>'\"()\u00e9\u7ecf\u202e\x00", min_size=1, max_size=3)
+
+        @covering(
+            [
+                words,
+                st.builds("{}{}{}".format, words, marks, words),
+                st.builds(lambda word, more: word * 11 + "x" * (118 + more), words, st.integers(0, 20)),
+                st.text(max_size=20),
+            ],
+            fits=0.2,
+            refused=0.4,
+        )
+        def prove(text: str) -> set[str]:
+            fits = 0 < len(text) <= 128 and set(text) <= set(IDENTIFIER_CHARACTERS) and text[0].isalnum()
+            if not fits:
+                refused_everywhere(text)
+                return {"refused"}
+            assert SessionState(Identifier(text)).session == text
+            assert event("success", subject=text, session=text, signature=text, safety=text).subject == text
+            return {"fits"}
+
+        prove()
 
     @pytest.mark.parametrize("turn", [-1, 1.0, True, None, "1", float("nan")])
     def test_g5_a_turn_is_a_count(self, turn: Any) -> None:
@@ -224,19 +269,36 @@ class TestFold:
             assert type(leaf) is int or (type(leaf) is str and " " not in leaf and len(leaf) <= 128)
 
     def test_g6_the_oldest_is_dropped_and_the_size_is_bounded(self) -> None:
-        state = fold([event(kind, turn) for turn in range(200) for kind in ("success", "failure")], "s1")
-        for kind in ("success", "failure"):
-            kept = [item.context.turn for item in state.outcomes if item.kind == kind]
-            assert kept == list(range(192, 200))
-        asked = fold([event("asked", turn, f"fact:{turn}") for turn in range(200)], "s1")
-        assert [name for name, _ in asked.asked] == [f"fact:{turn}" for turn in range(64)]
+        """Eight of each kind, the last ones; and the first 64 facts, because forgetting one would ask again."""
+        facts = st.builds(
+            event, st.sampled_from(["asked", "answered"]), st.integers(0, 60), st.integers(0, 99).map("fact:{}".format)
+        )
+        long = st.tuples(st.lists(st.one_of(events, outcome_events, facts), min_size=30, max_size=60), facts_asked)
+
+        @covering([st.tuples(logs, st.just([])), long], dropped=0.3, facts_full=0.1)
+        def prove(example: tuple[list[SessionEvent], list[SessionEvent]]) -> set[str]:
+            log = [item for part in zip_longest(*example) for item in part if item is not None]
+            state = fold(log, "s1")
+            own = [item for item in log if item.context.session == "s1"]
+            labels = set()
+            for kind in ("success", "failure"):
+                happened = [(item.subject, item.context.signature) for item in own if item.kind == kind]
+                kept = [item for item in state.outcomes if item.kind == kind]
+                assert [(item.subject, item.context.signature) for item in kept] == happened[-8:]
+                labels |= {"dropped"} if len(happened) > 8 else set()
+            first_asked = list(dict.fromkeys(item.subject for item in own if item.kind in ("asked", "answered")))
+            assert [name for name, _ in state.asked] == first_asked[:64]
+            assert len(state.outcomes) <= 16
+            return labels | ({"facts_full"} if len(first_asked) > 64 else set())
+
+        prove()
 
 
 class TestRepeatedFailure:
     """G7: three failures of one route on one task are no reason for a fourth."""
 
     @pytest.mark.parametrize(("failures", "forced"), [(0, False), (2, False), (3, True), (8, True)])
-    def test_g7_three_failures_force_core(self, failures: int, forced: bool) -> None:
+    def test_the_third_failure_forces_core(self, failures: int, forced: bool) -> None:
         state = fold([event("failure", turn) for turn in range(failures)], "s1")
         now = context(failures)
         assert repeated_failure(state, "finance", now) == forced
@@ -250,7 +312,7 @@ class TestRepeatedFailure:
         assert routing.decision == ("no_subject" if forced else "suggest_subject")
         assert (question.id if question else None) == ("repeated_failure:finance" if forced else None)
 
-    def test_g7_failures_of_other_routes_and_tasks_are_not_counted(self) -> None:
+    def test_failures_of_other_routes_and_tasks_are_not_counted(self) -> None:
         log = [
             event("failure", 0),
             event("failure", 1),
@@ -261,7 +323,7 @@ class TestRepeatedFailure:
         ]
         assert not repeated_failure(fold(log, "s1"), "finance", context(2))
 
-    def test_g7_failures_expire(self) -> None:
+    def test_failures_expire(self) -> None:
         state = fold([event("failure", turn) for turn in (0, 1, 2)], "s1")
         assert repeated_failure(state, "finance", context(19))
         assert not repeated_failure(state, "finance", context(20))
