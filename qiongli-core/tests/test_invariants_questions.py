@@ -306,21 +306,28 @@ def outcome(
     return SessionEvent(kind, Identifier(subject), where)
 
 
-failures = st.lists(st.builds(outcome, st.just("failure"), st.integers(0, 24)), max_size=6)
+def failures(least: int, most: int) -> st.SearchStrategy[list[SessionEvent]]:
+    return st.lists(st.builds(outcome, st.just("failure"), st.integers(0, 24)), min_size=least, max_size=most)
+
+
 #: Successes of the same route, and failures of others, on other tasks, under another policy.
-noise = st.lists(
-    st.one_of(
-        st.builds(outcome, st.just("success"), st.integers(0, 24)),
-        st.builds(outcome, st.just("failure"), st.integers(0, 24), st.just("economics")),
-        st.builds(outcome, st.just("failure"), st.integers(0, 24), task=st.just("another")),
-        st.builds(outcome, st.just("failure"), st.integers(0, 24), policy=st.just("policy:2")),
-    ),
-    max_size=6,
+noise = st.one_of(
+    st.lists(st.builds(outcome, *kind), min_size=3, max_size=6)
+    for kind in (
+        (st.just("success"), st.integers(0, 24)),
+        (st.just("failure"), st.integers(0, 24), st.just("economics")),
+        (st.just("failure"), st.integers(0, 24), st.just("finance"), st.just("another")),
+        (st.just("failure"), st.integers(0, 24), st.just("finance"), st.just("task"), st.just("policy:2")),
+    )
 )
 
 
 @covering(
-    st.tuples(failures, noise, st.sampled_from([0, 1, 5, 19, 25]), st.booleans()),
+    [
+        st.tuples(failures(0, 2), noise, st.integers(0, 5), st.booleans()),
+        st.tuples(failures(3, 6), noise, st.integers(0, 5), st.booleans()),
+        st.tuples(failures(3, 6), noise, st.integers(15, 25), st.booleans()),
+    ],
     forced=0.15,
     expired=0.1,
     others_failed=0.1,
