@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qiongli.records.packet import RefinementPacket, ScoreBreakdown
+from qiongli.refinement._senses import one_line
 
 
 def _number(ppm: int) -> str:
@@ -48,13 +49,16 @@ def explanation(packet: RefinementPacket) -> str:
     lines = [summary(packet)]
     if packet.signals:
         lines.append("\nevidence")
+        lost = {(item.signal_id, item.field, item.start, item.end): item for item in packet.lost_spans or ()}
         for found in packet.signals:
             mark = "" if found.polarity == "asserted" else f" [{found.polarity}]"
+            taken = lost.get((found.signal_id, found.field, found.start, found.end))
+            if taken is not None:
+                mark += f" [lost its words to «{one_line(taken.kept_snippet)}» of {taken.kept_by}]"
             role = "" if found.role == "signal" else f" ({found.role})"
-            snippet = " ".join(found.snippet.split())
             lines.append(
-                f"  {found.field}:{found.start}-{found.end} «{snippet}»{mark} -> {found.signal_id}{role}, "
-                f"{found.dimension}, {found.activation}, weight {_number(found.weight)}"
+                f"  {found.field}:{found.start}-{found.end} «{one_line(found.snippet)}»{mark} -> "
+                f"{found.signal_id}{role}, {found.dimension}, {found.activation}, weight {_number(found.weight)}"
             )
     for breakdown in packet.score_breakdown:
         lines.append("")
@@ -62,8 +66,7 @@ def explanation(packet: RefinementPacket) -> str:
     if packet.near_miss_protections:
         lines.append("\nkept from counting")
         lines += [
-            f"  «{' '.join(kept.snippet.split())}» {kept.signal_id}: {kept.reason}"
-            for kept in packet.near_miss_protections
+            f"  «{one_line(kept.snippet)}» {kept.signal_id}: {kept.reason}" for kept in packet.near_miss_protections
         ]
     if packet.what_would_change:
         lines.append("\nwhat would change it")

@@ -50,6 +50,10 @@ def route(
     for task in tasks:
         recorder = _recorder(router) if diagnostics else None
         packet = router.route(task, budget=budget, answers=answers, record=record, recorder=recorder)
+        if explain:
+            from qiongli.refinement.explanation import explained
+
+            packet = explained(packet)
         if as_jsonl:
             write(to_json(packet.to_packet(), indent=None))
         packets.append(packet)

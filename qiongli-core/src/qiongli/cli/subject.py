@@ -143,6 +143,8 @@ def explain(
         packet = router.route(text or "")
     explained = explain_subject(found.contract.subject, packet)
     lines = [f"{subject}: {explained.verdict}"]
-    lines += [f"  {reason.message} [{reason.code}]" for reason in explained.reasons]
+    for reason in explained.reasons:
+        hint = f". {reason.hint}" if reason.hint else ""
+        lines.append(f"  {reason.message} [{reason.code}]{hint}")
     lines += [f"  {item.change} -> {item.effect}" for item in explained.what_would_change]
     emit(to_packet(explained), "\n".join(lines), as_json)

@@ -40,6 +40,8 @@ class CandidateSubject(Record):
     score: Ppm = ppm_field()
     dimensions: tuple[str, ...] = ()
     signal_ids: tuple[str, ...] = ()
+    #: Why it may not be suggested, whoever stands beside it: too few dimensions, too low a score; none when it may.
+    reasons: tuple[Reason, ...] = ()
 
 
 @attrs.frozen(repr=False)
@@ -157,6 +159,25 @@ class NearMissProtection(Record):
 
 
 @attrs.frozen(repr=False)
+class LostSpan(Record):
+    """A place of an asserted signal that counts nothing: a stronger claim of its subject stands on the same words.
+
+    The longest claim keeps its words, then the heaviest. A signal that has a place of its own elsewhere still counts.
+    """
+
+    signal_id: str
+    subject: str
+    field: str
+    start: int
+    end: int
+    snippet: str
+    #: The signal that kept the words.
+    kept_by: str
+    #: All words that it stands on.
+    kept_snippet: str
+
+
+@attrs.frozen(repr=False)
 class WhatWouldChange(Record):
     """A smallest change that would alter the decision."""
 
@@ -206,6 +227,8 @@ class RefinementPacket(Record):
     domain: str = "auto"
     evidence_sources: EvidenceSources = EvidenceSources()
     what_would_change: tuple[WhatWouldChange, ...] = ()
+    #: Places of signals that lost their words to a longer one of their subject; null unless `--explain` asks for them.
+    lost_spans: tuple[LostSpan, ...] | None = None
     #: Redacted, bounded facts for the maintainers of the engine.
     diagnostics: dict[str, Any] = attrs.field(factory=dict)
     #: Fingerprint of the task's text: the same task has the same one.

@@ -159,6 +159,7 @@ def infer_subject_refinement(
                 Ppm(standing.scored.total),
                 standing.scored.dimensions,
                 standing.scored.signal_ids,
+                standing.reasons,
             )
             for standing in routing.ranked
         ),
@@ -190,7 +191,7 @@ def infer_subject_refinement(
             trace_memory=memory is not None and bool(memory.suggestions or memory.dismissed_subjects),
             user_action=bool(answers) or bool(directives.excluded or directives.kept),
         ),
-        what_would_change=what_would_change(routing, limits),
+        what_would_change=what_would_change(routing, limits, found, document, advised.failures),
         diagnostics=diagnose(routing) | recorded(recorder),
         fingerprint=document.fingerprint,
     )

@@ -12,6 +12,7 @@ from qiongli._value import Value
 from qiongli.records.evidence import Evidence
 from qiongli.records.packet import NearMissProtection
 from qiongli.records.subjects import Reason
+from qiongli.refinement._senses import Senses, one_line
 from qiongli.resources import subject_resolves
 from qiongli.routing import LensCandidate, RouteCandidate
 from qiongli.safety import Outcome, lens_gates, subject_gates
@@ -167,13 +168,26 @@ _WHY_KEPT = {
 }
 
 
-def near_miss_protections(evidence: Iterable[Evidence]) -> tuple[NearMissProtection, ...]:
-    """What matched and was kept from counting, and why."""
+def near_miss_protections(evidence: Sequence[Evidence]) -> tuple[NearMissProtection, ...]:
+    """What matched and was kept from counting, and why; an everyday sense is told by the suppressor that found it."""
+    kept = [item for item in evidence if item.polarity in _WHY_KEPT]
+    if not kept:
+        return ()
+    senses = Senses(evidence) if any(item.polarity == "everyday" for item in kept) else None
     return tuple(
-        NearMissProtection(item.signal_id, item.subject, item.polarity, item.snippet, _WHY_KEPT[item.polarity])
-        for item in evidence
-        if item.polarity in _WHY_KEPT
+        [
+            NearMissProtection(item.signal_id, item.subject, item.polarity, item.snippet, _why_kept(item, senses))
+            for item in kept
+        ]
     )
+
+
+def _why_kept(item: Evidence, senses: Senses | None) -> str:
+    why = _WHY_KEPT[item.polarity]
+    if senses is None or item.polarity != "everyday" or item.role != "signal":
+        return why
+    takers = {taker.signal_id: f"{taker.signal_id} («{one_line(taker.snippet)}»)" for taker in senses.takers(item)}
+    return f"{why}: {', '.join(takers.values())}" if takers else why
 
 
 def project_warnings(catalogue: Catalogue, active_subject: str, directives: Directives) -> tuple[str, ...]:
