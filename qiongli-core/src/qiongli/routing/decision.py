@@ -57,7 +57,13 @@ def _core_reasons(
         if asserted:
             reasons.append(Reason("no_subject_evidence", "What was found speaks for no subject by itself"))
         else:
-            reasons.append(Reason("no_evidence", "Nothing in the task speaks for an installed subject"))
+            reasons.append(
+                Reason(
+                    "no_evidence",
+                    "Nothing in the task speaks for an installed subject",
+                    "Texts are read in English and Chinese",
+                )
+            )
     return reasons
 
 
