@@ -1,4 +1,4 @@
-"""Run the generators of pages and schemas; `--check` makes them compare instead of write, and fails if one would change.
+"""Run the generators of pages and schemas; `--check` makes them compare instead of write and fails if one would change.
 
 `generate_han.py` is run by hand: its table changes with a release of OpenCC, which nothing else here needs.
 """

@@ -23,6 +23,12 @@ from qiongli_mcp.skills import SubjectSkills
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "mcp.md"
 
+#: As it stands in README.md; a test compares them.
+INSTALLATION = (
+    'python -m pip install "./qiongli-core[formats]" ./subjects/economics ./subjects/finance'
+    " ./plugins/qiongli-mcp ./plugins/qiongli"
+)
+
 INTRODUCTION = f"""\
 # The MCP server
 
@@ -36,7 +42,7 @@ The server is a distribution of its own, `qiongli-mcp`, and part of the [install
 in a virtual environment, from a clone,
 
 ```console
-python -m pip install "./qiongli-core[formats]" ./subjects/economics ./subjects/finance ./plugins/qiongli-mcp ./plugins/qiongli
+{INSTALLATION}
 qiongli mcp serve
 ```
 
