@@ -139,7 +139,7 @@ def test_a_locked_project_tells_how_to_unlock(shell: Shell) -> None:
     shell.text("subject", "lock", "economics")
     error = shell.text("subject", "confirm", "finance", code=3)
     assert "error[project_locked]" in error
-    assert "qiongli subject unlock --cwd ." in error
+    assert f"qiongli subject unlock --cwd {shell.root}\n" in error
 
 
 def test_text_for_people(shell: Shell) -> None:
@@ -151,7 +151,7 @@ def test_text_for_people(shell: Shell) -> None:
     assert "auto -> finance (confirmed)" in shell.text("subject", "confirm", "finance")
     dry = shell.text("subject", "lock", "economics", "--dry-run")
     assert "dry run, nothing was written" in dry
-    assert "to do it run: qiongli subject lock economics --cwd ." in dry
+    assert f"to do it run: qiongli subject lock economics --cwd {shell.root}\n" in dry
     assert "warning: accounting is lens_only" in shell.text("subject", "confirm", "accounting")
     assert "nothing to do" in shell.text("subject", "unlock")
     assert "undone: confirm accounting" in shell.text("undo")

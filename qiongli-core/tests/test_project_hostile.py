@@ -234,7 +234,7 @@ def test_a_folder_that_cannot_be_written_is_read_and_previewed_all_the_same(
     assert apply_action("lock", root, "economics", catalogue=subjects, store=store, dry_run=True).after.locked
     proposed = apply_action("lock", root, "economics", catalogue=subjects, store=store, propose=True)
     assert proposed.proposal is None
-    assert proposed.command == "qiongli subject lock economics --cwd ."
+    assert proposed.command == f"qiongli subject lock economics --cwd {root}"
     assert "could not be kept" in proposed.warnings[-1]
     assert state_files(root) == before
 
@@ -264,70 +264,138 @@ def test_an_edit_between_crash_and_recovery_is_kept_aside(project: tuple[Path, C
     assert [path.read_bytes() for path in manifest.parent.glob("*.edited-*")] == [edited]
 
 
-@pytest.mark.parametrize(
-    "intent",
-    [
-        b"",
-        b"[]",
-        b'{"steps": [{"kind": "write", "target": "../../evil", "staged": "x"}]}',
-        b'{"steps": [{"kind": "write", "target": "/etc/evil", "staged": "x"}]}',
-        b'{"steps": [{"kind": "remove", "target": "../kept"}]}',
-        b'{"steps": [{"kind": "move", "target": "guidance_manifest.yaml", "aside": "../../evil"}]}',
-        b'{"steps": [{"kind": "write", "target": "guidance_manifest.yaml", "staged": "../../kept"}]}',
-        b'{"steps": [{"kind": "run", "target": "x"}]}',
-        b'{"steps": [{"kind": "write", "target": "x", "staged": "y", "before": 1}]}',
-        b'{"steps": [{"kind": "write", "target": 5, "staged": "y"}]}',
-        b"[" * 50_000,
-        b"\xff",
-    ],
-)
-def test_a_forged_intent_reaches_nothing_outside_the_state_folder(
-    project: tuple[Path, Catalogue], intent: bytes
-) -> None:
-    root, subjects = project
+def _step(kind: str, target: str, **more: object) -> dict[str, object]:
+    return {"kind": kind, "target": target, **more}
+
+
+def _intent(*steps: dict[str, object], version: str = "1.0") -> bytes:
+    return json.dumps({"schema_version": version, "steps": steps}).encode()
+
+
+#: Intents that no change of ours leaves behind, beside staged files that they may name.
+FORGED = {
+    "nothing": b"",
+    "no object": b"[]",
+    "too deep": b"[" * 50_000,
+    "not UTF-8": b"\xff",
+    "no steps": b'{"schema_version": "1.0"}',
+    "steps that are no list": b'{"schema_version": "1.0", "steps": "ab"}',
+    "of a later version": _intent(_step("write", MANIFEST, staged="s-1"), version="2.0"),
+    "upwards": _intent(_step("write", "../../evil", staged="s-1")),
+    "to the root": _intent(_step("write", "/etc/evil", staged="s-1")),
+    "removes above": _intent(_step("remove", "../kept")),
+    "puts aside above": _intent(_step("move", MANIFEST, aside="../../evil")),
+    "puts aside elsewhere": _intent(_step("move", MANIFEST, aside="notes")),
+    "takes from above": _intent(_step("write", MANIFEST, staged="../../kept")),
+    "takes the intent": _intent(_step("write", MANIFEST, staged="intent.json")),
+    "an unknown step": _intent(_step("run", MANIFEST)),
+    "a kind that is no text": _intent({"kind": ["write"], "target": MANIFEST}),
+    "a target that is no text": _intent({"kind": "write", "target": 5, "staged": "s-1"}),
+    "a size that is no text": _intent(_step("write", MANIFEST, staged="s-1", before=1)),
+    "a lone surrogate": b'{"schema_version": "1.0", "steps": [{"kind": "remove", "target": "\\ud800"}]}',
+    "a name too long": _intent(_step("remove", "a" * 300)),
+    "a copy's name too long": _intent(_step("move", MANIFEST, aside=f"{MANIFEST}.corrupt-{'1' * 300}")),
+    "removes a folder": _intent(_step("remove", "trace")),
+    "removes all runs": _intent(_step("remove", "trace/runs")),
+    "removes the run's folder": _intent(_step("remove", "trace/runs/run-7")),
+    "below a file": _intent(_step("remove", f"{MANIFEST}/x")),
+    "removes the staging folder": _intent(_step("remove", ".staging")),
+    "moves the staging folder": _intent(_step("move", ".staging", aside="elsewhere")),
+    "moves the lock": _intent(_step("move", ".lock", aside=".lock2")),
+    "moves a folder into itself": _intent(_step("move", "trace", aside="trace/x")),
+    "a folder onto a file": _intent(_step("write", MANIFEST, staged="f-1")),
+    "a file onto a folder": _intent(_step("write", "trace/runs/run-7", staged="s-1")),
+    "a folder onto a folder": _intent(_step("write", "trace/runs/run-7", staged="f-1")),
+    "a link": _intent(_step("write", MANIFEST, staged="l-1")),
+    "good steps before a bad one": _intent(_step("write", MANIFEST, staged="s-1"), _step("remove", "trace/runs/run-7")),
+}
+
+
+def _staging(root: Path, intent: bytes) -> None:
+    staging = root / ".qiongli/.staging"
+    staging.joinpath("intent.json").write_bytes(intent)
+    staging.joinpath("s-1").write_text("subject_mode: locked\nactive_subject: economics\n", encoding="utf-8")
+    staging.joinpath("f-1").mkdir()
+    staging.joinpath("f-1/packet.json").write_text("{}", encoding="utf-8")
+    staging.joinpath("l-1").symlink_to(root / "kept")
+    (root / ".qiongli/trace/runs/run-7").mkdir(parents=True)
+    (root / ".qiongli/trace/runs/run-7/packet.json").write_text("{}", encoding="utf-8")
     (root / "kept").write_text("mine", encoding="utf-8")
-    (root / ".qiongli/.staging/intent.json").write_bytes(intent)
-    (root / ".qiongli/.staging/x").write_text("evil", encoding="utf-8")
-    outside = {path for path in root.parent.rglob("*") if ".qiongli" not in path.parts}
-    assert subject_status(root, catalogue=subjects).active_subject == "finance"
-    assert apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root)).after.locked
-    assert {path for path in root.parent.rglob("*") if ".qiongli" not in path.parts} == outside
-    assert (root / "kept").read_text(encoding="utf-8") == "mine"
-    assert any(path.name.startswith("intent.json.corrupt-") for path in (root / ".qiongli").iterdir())
+
+
+@pytest.mark.parametrize("action", ["lock", "reset", "record"])
+@pytest.mark.parametrize("name", FORGED)
+def test_an_intent_that_cannot_be_finished_is_put_aside_whole_and_stops_nobody(
+    project: tuple[Path, Catalogue], name: str, action: str
+) -> None:
+    """As it may come with a copied project: it changes nothing, is told, and the action that was asked for happens."""
+    root, subjects = project
+    _staging(root, FORGED[name])
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and not path.is_symlink()}
+    status = subject_status(root, catalogue=subjects)
+    assert (status.active_subject, status.subject_mode) == ("finance", "confirmed")
+    assert ".staging/intent.json is no change that Qiongli can finish" in status.warnings[0]
+    if action == "record":
+        warnings = record_refinement(root, suggestion("finance", "x"), store=make_store(root)).warnings
+    else:
+        subject = "finance" if action == "lock" else None
+        packet = apply_action(action, root, subject, catalogue=subjects, store=make_store(root))
+        assert packet.status == "applied"
+        assert packet.after.subject_mode == {"lock": "locked", "reset": "auto"}[action]
+        warnings = packet.warnings
+    (kept,) = (root / ".qiongli").glob(".staging.corrupt-*")
+    assert [text for text in warnings if "no change that Qiongli can finish" in text and kept.name in text]
+    # The intent and all that was staged are in the copy, byte for byte; everything else is where it was.
+    for path, data in before.items():
+        moved = kept / path.relative_to(root / ".qiongli/.staging") if ".staging" in path.parts else path
+        if path.name not in ("guidance_manifest.yaml", "subject_evidence.json", "subject-runtime.md", ".lock"):
+            assert moved.read_bytes() == data
+    assert not list((root / ".qiongli/.staging").iterdir())
+    assert subject_status(root, catalogue=subjects).warnings == ()
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_an_intent_that_is_no_file_is_put_aside_too(project: tuple[Path, Catalogue], kind: str) -> None:
+    root, subjects = project
+    intent = root / ".qiongli/.staging/intent.json"
+    if kind == "folder":
+        intent.mkdir()
+    else:
+        (root.parent / "outside").write_bytes(_intent(_step("remove", MANIFEST)))
+        intent.symlink_to(root.parent / "outside")
+    packet = apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root))
+    assert packet.after.locked
+    assert "no change that Qiongli can finish" in packet.warnings[0]
+    (kept,) = (root / ".qiongli").glob(".staging.corrupt-*/intent.json")
+    assert kept.is_symlink() if kind == "link" else kept.is_dir()
 
 
 @pytest.mark.parametrize(
     "step",
     [
-        {"kind": "remove", "target": "way/private"},
-        {"kind": "move", "target": "way/private", "aside": "taken"},
-        {"kind": "move", "target": "guidance_manifest.yaml", "aside": "way/given"},
-        {"kind": "write", "target": "way/private", "staged": "x"},
-        {"kind": "write", "target": "way/given", "staged": "x"},
+        _step("remove", GUIDANCE),
+        _step("move", GUIDANCE, aside=f"{GUIDANCE}.corrupt-20260701T120000Z"),
+        _step("write", GUIDANCE, staged="s-1"),
     ],
 )
 def test_a_forged_intent_reaches_nothing_through_a_link_either(
-    project: tuple[Path, Catalogue], step: dict[str, str]
+    project: tuple[Path, Catalogue], step: dict[str, object]
 ) -> None:
     """As somebody may send it in an archive of a project: a link out of it, and an unfinished change behind it."""
     root, subjects = project
     outside = root.parent / "outside"
-    outside.mkdir()
-    (outside / "private").write_text("mine", encoding="utf-8")
-    (root / ".qiongli/way").symlink_to(outside, target_is_directory=True)
-    (root / ".qiongli/.staging/intent.json").write_text(json.dumps({"steps": [step, step]}), encoding="utf-8")
-    (root / ".qiongli/.staging/x").write_text("evil", encoding="utf-8")
-    before = state_files(root)
+    (root / ".qiongli/guidance.d").rename(outside)
+    (root / ".qiongli/guidance.d").symlink_to(outside, target_is_directory=True)
+    _staging(root, _intent(step, step))
+    before = {path.name: path.read_bytes() for path in outside.iterdir()}
+    # The link itself is refused, as ever, and only `reset` puts it aside.
     with pytest.raises(StateRefusedError) as raised:
         apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root))
     assert raised.value.code == "path_outside_project"
-    assert state_files(root) == before
-    # Only resetting gets rid of such a change.
-    packet = apply_action("reset", root, catalogue=subjects, store=make_store(root))
-    assert ".qiongli/.staging/intent.json could not be used" in packet.warnings[0]
-    assert len(list((root / ".qiongli").glob("intent.json.corrupt-*"))) == 1
+    apply_action("reset", root, catalogue=subjects, store=make_store(root))
+    assert len(list((root / ".qiongli").glob(".staging.corrupt-*/intent.json"))) == 1
     assert apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root)).after.locked
-    assert {path.name: path.read_text(encoding="utf-8") for path in outside.iterdir()} == {"private": "mine"}
+    assert {path.name: path.read_bytes() for path in outside.iterdir()} == before
 
 
 def test_stray_files_of_a_crash_are_swept_by_the_next_writer(project: tuple[Path, Catalogue]) -> None:

@@ -86,7 +86,7 @@ def test_a_proposal_changes_nothing_until_it_is_applied_and_is_applied_once(case
     event = json.loads((case.root / ".qiongli/trace/subject_evidence.json").read_bytes())["lifecycle_events"][-1]
     assert (event["event"], event["proposal"]) == ("lock", proposal)
     assert case.refuses(proposal) == "unknown_proposal"
-    assert list_proposals(open_project(case.root)) == ()
+    assert list_proposals(open_project(case.root), clock=case.clock) == ()
 
 
 def test_a_proposal_expires(case: Case) -> None:
@@ -95,7 +95,7 @@ def test_a_proposal_expires(case: Case) -> None:
     assert case.refuses(proposal) == "proposal_expired"
     # Those that are over are swept when another is made.
     other = case.proposes("confirm", "economics")
-    assert [found.id for found in list_proposals(open_project(case.root))] == [other]
+    assert [found.id for found in list_proposals(open_project(case.root), clock=case.clock)] == [other]
 
 
 def test_a_clock_that_goes_backwards_does_not_lengthen_a_proposals_life(case: Case) -> None:
@@ -165,21 +165,21 @@ def test_a_file_that_is_no_proposal_is_malformed_and_not_listed(case: Case, cont
     (case.root / f".qiongli/proposals/{identifier}.json").write_text(content, encoding="utf-8")
     with pytest.raises(StateCorruptError):
         case.applies(identifier)
-    assert len(list_proposals(open_project(case.root))) == 1
+    assert len(list_proposals(open_project(case.root), clock=case.clock)) == 1
 
 
 def test_a_proposal_to_lock_is_refused_where_confirming_would_be(case: Case) -> None:
     case.does("lock", "finance")
     with pytest.raises(StateRefusedError):
         case.proposes("confirm", "economics")
-    assert list_proposals(open_project(case.root)) == ()
+    assert list_proposals(open_project(case.root), clock=case.clock) == ()
 
 
 def test_settings_can_be_proposed(case: Case) -> None:
     settings = {"method_lenses": ("finance-lens",), "strictness": "strict", "venue_profiles": ()}
     packet = change_settings(case.root, settings, catalogue=case.subjects, store=case.store, propose=True)
     assert packet.command == (
-        "qiongli project set --cwd . --method-lens finance-lens --strictness strict --clear venue_profiles"
+        f"qiongli project set --cwd {case.root} --method-lens finance-lens --strictness strict --clear venue_profiles"
     )
     assert packet.proposal is not None
     after = case.applies(packet.proposal).after
@@ -197,7 +197,7 @@ def test_not_more_than_a_hundred_proposals_are_kept(case: Case) -> None:
     for number in range(105):
         case.clock.move(seconds=1)
         last = case.proposes("confirm", ("finance", "economics")[number % 2])
-    found = [proposal.id for proposal in list_proposals(open_project(case.root))]
+    found = [proposal.id for proposal in list_proposals(open_project(case.root), clock=case.clock)]
     assert len(found) == 100
     assert found[-1] == last
 
@@ -225,7 +225,7 @@ def test_undo_brings_manifest_and_guidance_back_byte_for_byte(case: Case) -> Non
 def test_undo_of_the_first_action_leaves_no_manifest_and_no_block(case: Case) -> None:
     case.does("lock", "finance")
     packet = case.undoes()
-    assert packet.warnings == ("undone: lock finance",)
+    assert (packet.notes, packet.warnings) == (("undone: lock finance",), ())
     assert packet.after.subject_mode == "auto"
     assert case.files() == {}
 
@@ -273,12 +273,45 @@ def test_undo_takes_a_lock_off_and_puts_it_on_again(case: Case) -> None:
     assert not case.undoes().after.locked
 
 
-def test_what_a_reset_put_aside_is_not_brought_back(case: Case) -> None:
+def test_undoing_a_reset_brings_the_settings_back_but_no_file_that_was_put_aside(case: Case) -> None:
     case.does("confirm", "finance")
+    case.does("dismiss", "economics")
     (case.root / ".qiongli" / MANIFEST).write_text("[", encoding="utf-8")
+    assert case.does("reset").after.subject_mode == "auto"
+    after = case.undoes().after
+    assert (after.active_subject, after.subject_mode, after.dismissed_subjects) == (
+        "finance",
+        "confirmed",
+        ("economics",),
+    )
+    assert [path.read_bytes() for path in case.root.glob(f".qiongli/{MANIFEST}.corrupt-*")] == [b"["]
+    case.undoes()
+    assert case.undoes().after.subject_mode == "auto"
+
+
+def test_a_reset_of_a_broken_guidance_block_can_be_undone(case: Case) -> None:
+    case.does("confirm", "finance")
+    manifest = (case.root / ".qiongli" / MANIFEST).read_bytes()
+    guidance = case.root / ".qiongli/guidance.d/subject-runtime.md"
+    broken = b"my notes\n" + guidance.read_bytes().replace(b"managed:end", b"managed:fin")
+    guidance.write_bytes(broken)
     case.does("reset")
-    with pytest.raises(StateRefusedError):
+    undone = case.undoes()
+    assert undone.notes == ("undone: reset",)
+    assert (case.root / ".qiongli" / MANIFEST).read_bytes() == manifest
+    assert undone.after.guidance == "current"
+    assert [path.read_bytes() for path in guidance.parent.glob("*.corrupt-*")] == [broken]
+    assert case.undoes().notes == ("undone: confirm finance",)
+
+
+def test_a_reset_that_loses_the_history_says_so(case: Case) -> None:
+    case.does("confirm", "finance")
+    (case.root / ".qiongli/trace/subject_evidence.json").write_text("{", encoding="utf-8")
+    warning = case.does("reset").warnings[-1]
+    assert warning.endswith("; suggestions, dismissals, events and what could be undone start anew")
+    with pytest.raises(StateRefusedError) as raised:
         case.undoes()
+    assert raised.value.code == "nothing_to_undo"
 
 
 def test_a_dry_run_of_undo_shows_what_it_does(case: Case) -> None:

@@ -85,7 +85,6 @@ class Project(RuleBasedStateMachine):
 
         def tell(model: Model) -> None:
             before = copy.deepcopy(model)
-            was_broken = model.memory_broken or model.manifest_broken
             if action == "reset":
                 model.state, model.dismissed, model.suggested = ManifestState(), {}, {}
                 model.manifest_broken, model.has_manifest = False, True
@@ -108,8 +107,14 @@ class Project(RuleBasedStateMachine):
                 before.suggested,
                 before.has_manifest,
             )
-            if was_broken:
+            if before.memory_broken:
                 model.undoable = []
+            elif before.manifest_broken:
+                # What a broken manifest said nobody knows; what the last action had left is known.
+                earlier = copy.deepcopy(before)
+                earlier.state = before.state if before.undoable else ManifestState()
+                earlier.remember()
+                model.undoable = earlier.undoable
             elif changed:
                 before.remember()
                 model.undoable = before.undoable
@@ -201,7 +206,7 @@ class Project(RuleBasedStateMachine):
         model.undoable = model.undoable[:-1]
         model.state, model.dismissed = earlier.state, earlier.dismissed
         model.has_manifest = make_store(self.root).read().manifest.data is not None
-        if undone.warnings[0] == "undone: reset":
+        if undone.notes == ("undone: reset",):
             since = model.suggested
             model.suggested = copy.deepcopy(earlier.suggested)
             for subject, tasks in since.items():

@@ -437,7 +437,7 @@ def test_a_dry_run_shows_what_the_action_then_does(researcher: Researcher) -> No
     before = state_files(researcher.root)
     dry = researcher.does("lock", "finance", dry_run=True)
     assert dry.status == "dry_run"
-    assert dry.command == "qiongli subject lock finance --cwd ."
+    assert dry.command == f"qiongli subject lock finance --cwd {researcher.root}"
     assert state_files(researcher.root) == before
     done = researcher.does("lock", "finance")
     assert (dry.before, dry.after) == (done.before, done.after)

@@ -84,7 +84,7 @@ def test_a_packet_on_standard_input_keeps_its_fields(
 def test_the_text_form_says_what_a_person_needs(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     shown = text(capsys, "task", "run", SUGGESTS_ALPHA, "--budget", "1000")
     assert "domain: auto" in shown
-    assert "suggested, not confirmed: alpha (qiongli subject confirm alpha --cwd .)" in shown
+    assert "suggested, not confirmed: alpha (qiongli subject confirm alpha --cwd DIR)" in shown
     assert "tokens of 1000)" in shown
     assert "not in it: overlay alpha/alpha: waits until you confirm alpha" in shown
     assert "# Core guidance" not in shown

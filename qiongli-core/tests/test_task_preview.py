@@ -71,7 +71,7 @@ class TestSuggestion:
         assert run.suggestion is not None
         assert (run.suggestion.subject, run.suggestion.status, run.suggestion.prompt) == ("alpha", "unconfirmed", True)
         assert run.domain == "auto"
-        assert run.suggestion.confirm == "qiongli subject confirm alpha --cwd ."
+        assert run.suggestion.confirm == "qiongli subject confirm alpha --cwd DIR"
         assert actions(run) == ["follow_core", "propose_subject", "use_lens"]
 
     def test_a_dismissed_one_is_not_proposed_again(self, runtime: Runtime) -> None:

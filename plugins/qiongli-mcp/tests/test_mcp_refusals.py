@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import ElicitResult
 
 from qiongli.errors import InputError
-from qiongli.project import Store, open_project
+from qiongli.project import Store, apply_action, open_project
 from qiongli_mcp.edge import hidden, tool_error
 from qiongli_mcp.replies import beginning, bounded, reply
 from qiongli_mcp.server import build_server
@@ -279,3 +279,18 @@ def test_folders_of_this_machine_are_replaced_wherever_they_stand() -> None:
     assert hidden(f"{home}stead square{home}") == f"{home}stead square{home}"
     said = str(tool_error(InputError(f"{home}/secret is bad", hint=f"cd {home}", available=(f"{home}/a",))))
     assert home not in said
+
+
+def test_the_commands_of_a_refusal_or_a_packet_name_no_folder_of_the_machine(call: Any, tmp_path: Path) -> None:
+    project = tmp_path / "it's my paper"
+    project.mkdir()
+    apply_action("lock", project, "economics")
+    refused = call("qiongli_subject_update", {"cwd": str(project), "action": "confirm", "subject": "finance"})
+    assert facts(refused)["hint"] == "Run first: qiongli subject unlock --cwd ."
+    unlocked = call("qiongli_subject_update", {"cwd": str(project), "action": "unlock"})
+    assert unlocked.structured_content["command"] == "qiongli subject unlock --cwd ."
+    (project / ".qiongli/guidance_manifest.yaml").write_text("[", encoding="utf-8")
+    for tool in ("qiongli_subject_status", "qiongli_route", "qiongli_task_run", "qiongli_observe"):
+        told = call(tool, {"cwd": str(project), **({"text": TASK} if tool != "qiongli_subject_status" else {})})
+        assert facts(told)["hint"] == "Mend the file, or run: qiongli subject reset --cwd . (it keeps a copy)"
+        assert "paper" not in told.model_dump_json()

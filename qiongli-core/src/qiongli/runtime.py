@@ -19,6 +19,7 @@ from qiongli.refinement import infer_subject_refinement as _infer
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue, HookCaller
+    from qiongli.project.paths import Folder, Project
     from qiongli.session import SessionState
     from qiongli.signals import SignalIndex
 
@@ -128,11 +129,17 @@ class Router(Value):
     """Routes tasks for one project, or for none."""
 
     runtime: Runtime
-    cwd: Path | None = None
+    #: The project, as it was named; None for none.
+    project: Project | None = None
     manifest_state: ManifestState = ManifestState()
     memory: EvidenceMemory | None = None
     session: SessionState | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def cwd(self) -> Path | None:
+        """The folder of the project."""
+        return None if self.project is None else self.project.root
 
     def route(
         self,
@@ -149,10 +156,10 @@ class Router(Value):
         before it left, and with what its user decided meanwhile.
         """
         current = self
-        if record and self.cwd is not None:
+        if record and self.project is not None:
             from qiongli.project import read_project
 
-            project = read_project(self.cwd)
+            project = read_project(self.project)
             current = attrs.evolve(
                 self, manifest_state=project.manifest_state, memory=project.memory, warnings=project.warnings
             )
@@ -168,29 +175,32 @@ class Router(Value):
         )
         if current.warnings:
             packet = attrs.evolve(packet, warnings=(*current.warnings, *packet.warnings))
-        if record and self.cwd is not None:
+        if record and self.project is not None:
             from qiongli.project import record_refinement
 
-            record_refinement(self.cwd, packet, task_packet={"text": task} if isinstance(task, str) else task)
+            record_refinement(self.project, packet, task_packet={"text": task} if isinstance(task, str) else task)
         return packet
 
 
-def open_router(cwd: Path | None, *, runtime: Runtime | None = None) -> Router:
+def open_router(cwd: Folder | None, *, runtime: Runtime | None = None, find_project: bool = False) -> Router:
     """A router over this machine's runtime; `cwd` names a project whose state takes part.
+
+    With `find_project` it is the nearest project in that folder or above it.
 
     Raises an error of the project's state when `cwd` is missing, is a file, or its manifest is malformed.
     """
     runtime = runtime or default_runtime()
     if cwd is None:
         return Router(runtime)
-    from qiongli.project import read_project
+    from qiongli.project import open_project, read_project
 
-    project = read_project(cwd)
+    project = open_project(cwd, find_project=find_project)
+    reading = read_project(project)
     return Router(
         runtime,
-        cwd=cwd,
-        manifest_state=project.manifest_state,
-        memory=project.memory,
-        session=project.session,
-        warnings=project.warnings,
+        project,
+        manifest_state=reading.manifest_state,
+        memory=reading.memory,
+        session=reading.session,
+        warnings=reading.warnings,
     )

@@ -9,12 +9,15 @@ import sys
 import sysconfig
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from qiongli.errors import InputError, QiongliError
+
+if TYPE_CHECKING:
+    from qiongli.project import Project
 
 #: Most characters of an error's prose, and most of the values that it lists.
 _PROSE_LIMIT: Final = 1_500
@@ -91,6 +94,16 @@ def folder(cwd: str) -> Path:
     raise tool_error(
         InputError("cwd is no existing folder", code="no_such_folder", hint="Give the project's own folder as cwd")
     )
+
+
+def opened(path: Path) -> Project:
+    """The project of a folder, which its messages call `.`: the machine's folders are not the client's business.
+
+    Raises as `qiongli.project.open_project` does.
+    """
+    from qiongli.project import open_project
+
+    return open_project(path, shown=".")
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ from pydantic import Field
 from qiongli.errors import QiongliError, StateRefusedError
 from qiongli.records._units import SCALE, SCHEMA_VERSION, to_packet
 from qiongli_mcp.confirmation import AGREEMENTS, PLANS, Ask, NotAsked, can_ask, consent, read_only
-from qiongli_mcp.edge import folder
+from qiongli_mcp.edge import folder, opened
 from qiongli_mcp.routing_tools import Detail
 from qiongli_mcp.runtime_access import router_for, settled_catalogue
 
@@ -35,7 +35,7 @@ def qiongli_subject_status(
     """Show which subject a project has confirmed, locked or dismissed, and what was suggested for it."""
     from qiongli.project import subject_status
 
-    packet = subject_status(folder(cwd), catalogue=settled_catalogue).to_packet()
+    packet = subject_status(opened(folder(cwd)), catalogue=settled_catalogue).to_packet()
     if detail == "short":
         packet["suggestions"] = packet["suggestions"][:10]
     return packet
@@ -43,11 +43,11 @@ def qiongli_subject_status(
 
 def seen_choice(cwd: str) -> str:
     """Digest of what the user has chosen so far, before anything is asked; empty where it cannot be read."""
-    from qiongli.project import Store, open_project
+    from qiongli.project import Store
     from qiongli.project.proposals import choice_digest
 
     try:
-        return choice_digest(Store(open_project(folder(cwd))).read())
+        return choice_digest(Store(opened(folder(cwd))).read())
     except (QiongliError, ToolError):
         # The tool itself meets the same error, and says it.
         return ""
@@ -151,7 +151,7 @@ def _preview(action: Action, path: Path, subject: str | None) -> ActionPacket:
     """What an action would do; writes nothing, and raises what stands in its way."""
     from qiongli.project import apply_action
 
-    return apply_action(action, path, subject, catalogue=settled_catalogue, dry_run=True)
+    return apply_action(action, opened(path), subject, catalogue=settled_catalogue, dry_run=True)
 
 
 def _apply(action: Action, path: Path, subject: str | None, choice: str) -> ActionPacket:
@@ -159,7 +159,7 @@ def _apply(action: Action, path: Path, subject: str | None, choice: str) -> Acti
 
     Runs recorded meanwhile do not matter; another decision raises `StateRefusedError` (`changed_since`).
     """
-    from qiongli.project import Store, open_project
+    from qiongli.project import Store
     from qiongli.project.actions import carry_out
     from qiongli.project.lifecycle import Plan, Request, plan
     from qiongli.project.proposals import choice_digest
@@ -179,7 +179,7 @@ def _apply(action: Action, path: Path, subject: str | None, choice: str) -> Acti
             )
         return plan(snapshot, request, catalogue)
 
-    return carry_out(Store(open_project(path)), planned, catalogue)
+    return carry_out(Store(opened(path)), planned, catalogue)
 
 
 def _stop_if_cancelled() -> None:
@@ -220,7 +220,7 @@ def qiongli_observe(
         return {"outcome": "read_only", **told, **none, "proposed_actions": [record, *actions]}
     _stop_if_cancelled()
     outcome = {"suggestion": suggestion, "subject": packet.primary_subject} if suggestion else None
-    recording = record_refinement(path, packet, task_packet=task, proposal=outcome, source="mcp")
+    recording = record_refinement(opened(path), packet, task_packet=task, proposal=outcome, source="mcp")
     return {
         "outcome": "recorded",
         **told,
@@ -250,5 +250,5 @@ def qiongli_trace(
     """List the newest recorded runs of a project, newest first."""
     from qiongli.project import list_runs
 
-    runs, total = list_runs(folder(cwd), limit=limit)
+    runs, total = list_runs(opened(folder(cwd)), limit=limit)
     return {"schema_version": SCHEMA_VERSION, "total": total, "runs": [to_packet(run) for run in runs]}

@@ -10,7 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from qiongli.errors import QiongliError
-from qiongli_mcp.edge import folder, hidden
+from qiongli_mcp.edge import folder, hidden, opened
 from qiongli_mcp.replies import SHORT_LIMIT, bounded
 from qiongli_mcp.resources import protocol_error
 from qiongli_mcp.routing_tools import short_packet
@@ -59,7 +59,7 @@ def review_suggestion(
         path = folder(cwd)
         if subject:
             require_subject(subject)
-        status = subject_status(path, catalogue=settled_catalogue).to_packet()
+        status = subject_status(opened(path), catalogue=settled_catalogue).to_packet()
     except (QiongliError, ToolError) as error:
         raise protocol_error(error) from None
     about = f"the suggestion of {subject}" if subject else "every open suggestion"

@@ -22,7 +22,7 @@ from mcp_types import (
 
 from qiongli.errors import QiongliError
 from qiongli.records.resources import RESOURCE_KINDS
-from qiongli_mcp.edge import folder, hidden, tool_error
+from qiongli_mcp.edge import folder, hidden, opened, tool_error
 from qiongli_mcp.runtime_access import current_catalogue, settled_catalogue
 from qiongli_mcp.subject_tools import list_packet, require_subject
 
@@ -71,7 +71,7 @@ def project_status_of(cwd: str = "") -> str:
     from qiongli.project import subject_status
 
     try:
-        return _json(subject_status(folder(cwd), catalogue=settled_catalogue).to_packet())
+        return _json(subject_status(opened(folder(cwd)), catalogue=settled_catalogue).to_packet())
     except (QiongliError, ToolError) as error:
         raise protocol_error(error) from None
 

@@ -10,6 +10,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from qiongli_mcp.edge import opened
+
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue, HookCaller, HookFailure
     from qiongli.runtime import Router, Runtime
@@ -130,7 +132,7 @@ def router_for(cwd: Path | None) -> Router:
     """A router over the current runtime, for a project or for none."""
     from qiongli.runtime import open_router
 
-    return open_router(cwd, runtime=current_runtime())
+    return open_router(None if cwd is None else opened(cwd), runtime=current_runtime())
 
 
 def hooks_at_start() -> HookCaller | None:

@@ -14,7 +14,7 @@ from pydantic import Field
 from qiongli.records.subjects import Reason
 from qiongli.schemas import schema_text
 from qiongli_mcp.confirmation import PLANS, Ask, NotAsked, can_ask, consent, read_only
-from qiongli_mcp.edge import folder
+from qiongli_mcp.edge import folder, opened
 from qiongli_mcp.project_tools import decision
 from qiongli_mcp.routing_tools import Detail, short_packet
 from qiongli_mcp.runtime_access import current_runtime
@@ -91,7 +91,7 @@ def qiongli_task_run(
     starts = outcome == "launched"
     run = run_task(
         task,
-        cwd=path,
+        cwd=None if path is None else opened(path),
         budget=budget or None,
         record=record and not read_only(),
         session=_CONVERSATION,

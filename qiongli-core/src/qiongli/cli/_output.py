@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from qiongli.errors import QiongliError
 from qiongli.records._units import to_json
@@ -47,12 +47,20 @@ def emit(packet: Mapping[str, object], text: str, as_json: bool) -> None:
     write(to_json(packet) if as_json else text)
 
 
+#: Arguments of the library that are flags here: an error about one names it as its caller gave it.
+_FLAGS: Final = frozenset({"cwd", "keep", "budget"})
+
+
 def emit_error(error: QiongliError, as_json: bool) -> None:
     """Print an error: JSON on standard output under `--json`, else text on standard error."""
+    place = f"--{error.place}" if error.place in _FLAGS else error.place
     if as_json:
-        write(to_json(error.to_packet()))
+        packet = error.to_packet()
+        if isinstance(facts := packet["error"], dict):
+            facts["place"] = place
+        write(to_json(packet))
         return
-    lines = [f"error[{error.code}]: {error.place + ': ' if error.place else ''}{error.message}"]
+    lines = [f"error[{error.code}]: {place + ': ' if place else ''}{error.message}"]
     if error.expected:
         lines.append(f"  expected: {error.expected}")
     if error.available:

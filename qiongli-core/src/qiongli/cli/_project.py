@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qiongli.cli._folder import folder
 from qiongli.errors import InputError
 from qiongli.records._units import SCALE
 from qiongli.records.lifecycle import ActionPacket, StatusPacket
@@ -15,10 +13,6 @@ from qiongli.records.lifecycle import ActionPacket, StatusPacket
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
 
-Cwd = Annotated[
-    Path, typer.Option("--cwd", parser=folder, metavar="<path>", help="Folder of the project; it must exist.")
-]
-FindProject = Annotated[bool, typer.Option("--find-project", help="Search the folders above --cwd, too.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change; write nothing.")]
 Propose = Annotated[bool, typer.Option("--propose", help="Keep the action as a proposal for `qiongli apply`.")]
 IfRevision = Annotated[
@@ -47,8 +41,8 @@ def exclusive(dry_run: bool, propose: bool) -> None:
         raise InputError("--dry-run and --propose exclude each other", code="usage")
 
 
-def status_text(packet: StatusPacket) -> str:
-    """A status packet for a person."""
+def status_text(packet: StatusPacket, option: str) -> str:
+    """A status packet for a person; `option` names the project on a command line."""
     subject = "left to the router" if packet.subject_mode == "auto" else packet.active_subject
     lines = [f"subject: {subject} ({packet.subject_mode})", f"strictness: {packet.strictness}"]
     for label, names in (
@@ -70,25 +64,31 @@ def status_text(packet: StatusPacket) -> str:
     if packet.latest_refinement is not None:
         latest = packet.latest_refinement
         lines.append(f"last run: {latest.run_id}, {latest.decision}, {latest.primary_subject}")
-    lines.append(f"guidance block: {packet.guidance}")
+    renew = f" (to renew it run: qiongli guidance apply {option})" if packet.guidance == "stale" else ""
+    lines.append(f"guidance block: {packet.guidance}{renew}")
+    lines.append(f"revision: {packet.revision}")
     lines += [f"warning: {warning}" for warning in packet.warnings]
     return "\n".join(lines)
 
 
-def action_text(packet: ActionPacket) -> str:
-    """An action packet for a person."""
+def action_text(packet: ActionPacket, option: str) -> str:
+    """An action packet for a person; `option` names the project on a command line."""
     what = f"{packet.action} {packet.subject}" if packet.subject else packet.action
     lines = [f"{what}: {_STATUS_LINES[packet.status]}"]
+    lines += [f"  {note}" for note in packet.notes]
     before, after = _summary(packet.before), _summary(packet.after)
     lines.append(f"  {before} -> {after}" if before != after else f"  {after}")
     for label, old, new in zip(_SETTINGS, _settings(packet.before), _settings(packet.after), strict=True):
         if old != new:
             lines.append(f"  {label}: {old or 'none'} -> {new or 'none'}")
     if packet.proposal is not None:
-        lines.append(f"  to apply it run: qiongli apply {packet.proposal} --cwd .")
+        lines.append(f"  to apply it run: qiongli apply {packet.proposal} {option}")
     elif packet.status in ("dry_run", "proposed"):
         lines.append(f"  to do it run: {packet.command}")
-    warnings = dict.fromkeys((*packet.warnings, *packet.after.warnings))
+    # Why there was nothing to do is the result, and no warning.
+    unchanged = packet.status == "unchanged"
+    lines += [f"  {reason}" for reason in (packet.warnings if unchanged else ())]
+    warnings = dict.fromkeys((*(() if unchanged else packet.warnings), *packet.after.warnings))
     lines += [f"warning: {warning}" for warning in warnings]
     return "\n".join(lines)
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from qiongli.cli._folder import Cwd, FindProject, cwd_option, look_above
 from qiongli.cli._output import emit, table
-from qiongli.cli._project import AsJson, Cwd, DryRun, FindProject, action_text, subjects
+from qiongli.cli._project import AsJson, DryRun, action_text, subjects
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 
 
@@ -19,11 +20,12 @@ def apply(
     as_json: AsJson = False,
 ) -> None:
     """Apply a proposal of this project, or list its proposals."""
+    look_above(cwd, find_project)
     if proposal is not None:
         from qiongli.project import apply_proposal
 
         packet = apply_proposal(proposal, cwd, dry_run=dry_run, find_project=find_project, catalogue=subjects)
-        emit(packet.to_packet(), action_text(packet), as_json)
+        emit(packet.to_packet(), action_text(packet, cwd_option(cwd, find_project)), as_json)
         return
     from qiongli.project import list_proposals, open_project
 
@@ -40,5 +42,6 @@ def undo(cwd: Cwd, dry_run: DryRun = False, find_project: FindProject = False, a
     """Revert the last action on this project; what was recorded since stays."""
     from qiongli.project import undo_action
 
+    look_above(cwd, find_project)
     packet = undo_action(cwd, dry_run=dry_run, find_project=find_project, catalogue=subjects)
-    emit(packet.to_packet(), action_text(packet), as_json)
+    emit(packet.to_packet(), action_text(packet, cwd_option(cwd, find_project)), as_json)

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
+from qiongli.cli._folder import Cwd, FindProject, cwd_option, look_above
 from qiongli.cli._output import emit
 from qiongli.cli._project import (
     AsJson,
-    Cwd,
     DryRun,
-    FindProject,
     IfRevision,
     Propose,
     action_text,
@@ -30,7 +29,7 @@ def init(cwd: Cwd, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     from qiongli.project import init_project
 
     packet = init_project(cwd, dry_run=dry_run, catalogue=subjects)
-    emit(packet.to_packet(), action_text(packet), as_json)
+    emit(packet.to_packet(), action_text(packet, cwd_option(cwd)), as_json)
 
 
 @app.command()
@@ -38,8 +37,9 @@ def show(cwd: Cwd, find_project: FindProject = False, as_json: AsJson = False) -
     """Show what the manifest and the memory of a project say, as `qiongli subject status` does."""
     from qiongli.project import subject_status
 
+    look_above(cwd, find_project)
     packet = subject_status(cwd, find_project=find_project, catalogue=subjects)
-    emit(packet.to_packet(), status_text(packet), as_json)
+    emit(packet.to_packet(), status_text(packet, cwd_option(cwd, find_project)), as_json)
 
 
 @app.command(name="set")
@@ -69,6 +69,7 @@ def set_(
     from qiongli.project.manifest import LIST_KEYS
 
     exclusive(dry_run, propose)
+    look_above(cwd, find_project)
     settings: dict[str, str | tuple[str, ...]] = {}
     for key in clear or ():
         if key not in LIST_KEYS:
@@ -87,4 +88,4 @@ def set_(
         find_project=find_project,
         catalogue=subjects,
     )
-    emit(packet.to_packet(), action_text(packet), as_json)
+    emit(packet.to_packet(), action_text(packet, cwd_option(cwd, find_project)), as_json)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qiongli.cli._folder import folder
+from qiongli.cli._arguments import tasks_of
+from qiongli.cli._folder import FindProject, OptionalCwd, look_above
 from qiongli.cli._output import say_what_failed, write
 from qiongli.errors import InputError
 from qiongli.records._units import SCHEMA_VERSION, to_json
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def route(
     inputs: Annotated[
-        list[str] | None, typer.Argument(help="Texts or files; an existing file is read; - is standard input.")
+        list[str] | None,
+        typer.Argument(help="Texts or files; - is standard input. What is named as a file must be one."),
     ] = None,
     text: Annotated[list[str] | None, typer.Option("--text", help="A text, even if a file has that name.")] = None,
     file: Annotated[list[Path] | None, typer.Option("--file", help="A file; it is an error if it is missing.")] = None,
-    cwd: Annotated[
-        Path | None, typer.Option("--cwd", parser=folder, metavar="<path>", help="Project whose state takes part.")
-    ] = None,
+    cwd: OptionalCwd = None,
+    find_project: FindProject = False,
     record: Annotated[bool, typer.Option("--record", help="Record the run in the project's memory and trace.")] = False,
     budget: Annotated[int | None, typer.Option("--budget", min=1, help="Tokens that resources may take.")] = None,
     answer: Annotated[list[str] | None, typer.Option("--answer", help="ID=SUBJECT: answer a clarification.")] = None,
@@ -43,8 +43,9 @@ def route(
     """Route research tasks to the discipline whose standards apply, or leave them alone."""
     if record and cwd is None:
         raise InputError("--record needs a project", code="usage", hint="Add: --cwd DIR")
-    tasks = _tasks(inputs or [], text or [], file or [])
-    router = _router(cwd)
+    tasks = tasks_of(inputs or [], text or [], file or [], cwd)
+    look_above(cwd, find_project)
+    router = _router(cwd, find_project)
     answers = answers_of(answer or [])
     packets: list[RefinementPacket] = []
     for task in tasks:
@@ -72,74 +73,16 @@ def route(
     write("\n\n".join(f"{show(packet)}\n{events(packet)}" if diagnostics else show(packet) for packet in packets))
 
 
-def _router(cwd: Path | None) -> Router:
+def _router(cwd: Path | None, find_project: bool) -> Router:
     from qiongli.runtime import open_router
 
-    return open_router(cwd)
+    return open_router(cwd, find_project=find_project)
 
 
 def _recorder(router: Router) -> Recorder:
     from qiongli.refinement import recorder_for
 
     return recorder_for(router.runtime.catalogue)
-
-
-def _tasks(inputs: list[str], texts: list[str], files: list[Path]) -> list[dict[str, Any] | str]:
-    if not inputs and not texts and not files:
-        raise InputError(
-            "nothing to route",
-            code="usage",
-            expected="a text, a file, or - for standard input",
-            hint='Try: qiongli route "..."',
-        )
-    tasks: list[dict[str, Any] | str] = []
-    for argument in inputs:
-        if argument == "-":
-            tasks.append(_standard_input())
-        elif _is_file(argument):
-            tasks.append(_read(Path(argument)))
-        else:
-            tasks.append(argument)
-    tasks += texts
-    tasks += [_read(path) for path in files]
-    return tasks
-
-
-def read_task(argument: str | None, file: Path | None) -> dict[str, Any] | str:
-    """One task: a text, a file, or standard input, which nothing at all stands for, too."""
-    if file is not None:
-        if argument is not None:
-            raise InputError("give a text or --file, not both", code="usage")
-        return _read(file)
-    if argument is None and sys.stdin.isatty():
-        raise InputError("no task is given", code="usage", expected="a text, a file, or a task on standard input")
-    if argument is None or argument == "-":
-        return _standard_input()
-    return _read(Path(argument)) if _is_file(argument) else argument
-
-
-def _is_file(argument: str) -> bool:
-    try:
-        return len(argument) < 4096 and "\n" not in argument and Path(argument).is_file()
-    except (OSError, ValueError):
-        # A text that is no possible path, such as one with a null character.
-        return False
-
-
-def _read(path: Path) -> dict[str, Any]:
-    from qiongli.document.formats import read_file
-
-    return dict(read_file(path))
-
-
-def _standard_input() -> dict[str, Any] | str:
-    from qiongli.document.formats import decode, parse_packet_text, read_bounded
-
-    buffer = getattr(sys.stdin, "buffer", None)
-    place = "standard input"
-    text = decode(read_bounded(buffer, place), place) if buffer is not None else sys.stdin.read()
-    parsed = parse_packet_text(text)
-    return text if parsed is None else dict(parsed)
 
 
 def answers_of(arguments: list[str]) -> dict[str, str]:

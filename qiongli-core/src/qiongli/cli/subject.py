@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qiongli.cli._folder import folder
+from qiongli.cli._folder import FindProject, OptionalCwd, look_above
 from qiongli.cli._output import emit, message, table
 from qiongli.errors import ExitCode, InputError, UnknownSubjectError
 from qiongli.records._units import SCALE, SCHEMA_VERSION, to_packet
@@ -122,9 +122,8 @@ def explain(
     subject: Annotated[str, typer.Argument(help="Slug of the subject.")],
     text: Annotated[str | None, typer.Option("--text", help="The task's text.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="A file with the task.")] = None,
-    cwd: Annotated[
-        Path | None, typer.Option("--cwd", parser=folder, metavar="<path>", help="Project whose state takes part.")
-    ] = None,
+    cwd: OptionalCwd = None,
+    find_project: FindProject = False,
     as_json: _JSON = False,
 ) -> None:
     """Say why a subject is, or is not, suggested for a text."""
@@ -133,7 +132,8 @@ def explain(
 
     if (text is None) == (file is None):
         raise InputError("one text is needed", code="usage", expected="--text TEXT or --file FILE")
-    router = open_router(cwd)
+    look_above(cwd, find_project)
+    router = open_router(cwd, find_project=find_project)
     found = find(router.runtime.catalogue, subject)
     if file is not None:
         from qiongli.document.formats import read_file

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
+from qiongli.cli._folder import Cwd, FindProject, cwd_option, look_above
 from qiongli.cli._output import emit
 from qiongli.cli._project import (
     AsJson,
-    Cwd,
     DryRun,
-    FindProject,
     IfRevision,
     Propose,
     action_text,
@@ -27,8 +26,9 @@ def status(cwd: Cwd, find_project: FindProject = False, as_json: AsJson = False)
     """Show the subject of a project, what was suggested and what was turned down."""
     from qiongli.project import subject_status
 
+    look_above(cwd, find_project)
     packet = subject_status(cwd, find_project=find_project, catalogue=subjects)
-    emit(packet.to_packet(), status_text(packet), as_json)
+    emit(packet.to_packet(), status_text(packet, cwd_option(cwd, find_project)), as_json)
 
 
 def confirm(
@@ -107,6 +107,7 @@ def _act(
     from qiongli.project import apply_action
 
     exclusive(dry_run, propose)
+    look_above(cwd, find_project)
     packet = apply_action(
         action,
         cwd,
@@ -117,4 +118,4 @@ def _act(
         find_project=find_project,
         catalogue=subjects,
     )
-    emit(packet.to_packet(), action_text(packet), as_json)
+    emit(packet.to_packet(), action_text(packet, cwd_option(cwd, find_project)), as_json)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qiongli.cli._folder import folder
+from qiongli.cli._arguments import read_task
+from qiongli.cli._folder import FindProject, OptionalCwd, look_above
 from qiongli.cli._output import emit, message, say_what_failed, table
-from qiongli.cli.route import answers_of, read_task
+from qiongli.cli.route import answers_of
 from qiongli.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ _AGENT = Annotated[str, typer.Argument(help="Name of an agent, as `qiongli task 
 
 @app.command()
 def run(
-    text: Annotated[str | None, typer.Argument(help="A text or a file; - or nothing is standard input.")] = None,
+    task: Annotated[str | None, typer.Argument(help="A text or a file; - or nothing is standard input.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="A text, even if a file has that name.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="A file; it is an error if it is missing.")] = None,
-    cwd: Annotated[
-        Path | None, typer.Option("--cwd", parser=folder, metavar="<path>", help="Project whose state takes part.")
-    ] = None,
+    cwd: OptionalCwd = None,
+    find_project: FindProject = False,
     preview: Annotated[bool, typer.Option("--preview", help="Only preview; that is the default, too.")] = False,
     budget: Annotated[
         int | None, typer.Option("--budget", min=1, help="Tokens that the context bundle may take in all.")
@@ -47,14 +48,16 @@ def run(
     """Show what would be done for a task, with which guidance; nothing is written or started unless asked for."""
     if preview and launch:
         raise InputError("--preview and --launch exclude each other", code="usage")
-    task = read_task(text, file)
+    packet = read_task(task, file, text, cwd)
+    look_above(cwd, find_project)
     from qiongli.runtime import default_runtime
     from qiongli.task import Launching, run_task
 
     runtime = default_runtime()
     done = run_task(
-        task,
+        packet,
         cwd=cwd,
+        find_project=find_project,
         budget=budget,
         answers=answers_of(answer or []),
         record=record,

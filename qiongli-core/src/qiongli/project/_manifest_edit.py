@@ -14,7 +14,8 @@ from typing import Any, Final
 import attrs
 
 from qiongli.errors import StateCorruptError
-from qiongli.project.manifest import KEYS, Value, decode, malformed, parse_manifest, read_simple
+from qiongli.project.manifest import KEYS, Value, decode, malformed, parse_manifest, read_simple, with_way_out
+from qiongli.project.paths import HERE, Project
 from qiongli.records.project import ManifestState
 
 _NEW_MANIFEST: Final = """\
@@ -29,11 +30,19 @@ def new_manifest(state: ManifestState) -> bytes:
     return (_NEW_MANIFEST + "".join(f"{key}: {_flow(getattr(state, key))}\n" for key in KEYS)).encode()
 
 
-def edit_manifest(data: bytes, state: ManifestState) -> bytes:
+def edit_manifest(data: bytes, state: ManifestState, project: Project = HERE) -> bytes:
     """The manifest with its values changed to those of `state`; keys whose value is right already are not touched.
 
-    Raises `StateCorruptError` (`manifest_not_editable`) when a value cannot be replaced alone, as with an alias.
+    Raises `StateCorruptError` (`manifest_not_editable`) when a value cannot be replaced alone, as with an alias; its
+    hint is for that project.
     """
+    try:
+        return _edit_manifest(data, state)
+    except StateCorruptError as error:
+        raise with_way_out(error, project) from None
+
+
+def _edit_manifest(data: bytes, state: ManifestState) -> bytes:
     text = decode(data)
     current = parse_manifest(data)
     if current.error is not None:
@@ -41,9 +50,13 @@ def edit_manifest(data: bytes, state: ManifestState) -> bytes:
     changes = {key: getattr(state, key) for key in KEYS if getattr(state, key) != getattr(current.state, key)}
     if not changes:
         return data
-    edited = _edit(text, changes).encode()
+    try:
+        edited = _edit(text, changes).encode()
+    except (ValueError, LookupError, TypeError) as error:
+        # The two parsers see different things in it.
+        raise _not_editable("the manifest is written in a way that cannot be edited in place") from error
     result = parse_manifest(edited)
-    if result.error is not None or result.state != state or _others(edited) != _others(data):
+    if result.error is not None or result.state != state or not _keeps_others(data, edited):
         raise _not_editable("the manifest is written in a way that cannot be edited in place")
     return edited
 
@@ -54,16 +67,38 @@ def _not_editable(message: str, line: int = 0, field: str = "") -> StateCorruptE
     )
 
 
-def _others(data: bytes) -> Any:
-    """Everything in a manifest that is not ours to change, as PyYAML reads it."""
-    simple = read_simple(decode(data).removeprefix("\ufeff"))
-    if simple is not None:
-        return [(key, found.value) for key, found in simple.items() if key not in KEYS]
+def _keeps_others(old: bytes, new: bytes) -> bool:
+    """Whether everything in a manifest that is not ours to change is still there, as PyYAML reads it."""
+    before, after = (decode(data).removeprefix("\ufeff") for data in (old, new))
+    plain, edited = read_simple(before), read_simple(after)
+    if plain is None or edited is None:
+        return _others(before) == _others(after)
+    kept = ([(key, found.value) for key, found in values.items() if key not in KEYS] for values in (plain, edited))
+    return next(kept) == next(kept)
+
+
+def _others(text: str) -> list[tuple[Any, ...]]:
+    """The parser's events for all entries that are not ours.
+
+    Events rather than values, for anchors and aliases may stand for a value of any size, or for one inside itself.
+    """
     import yaml
 
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    content = yaml.load(data.decode("utf-8").removeprefix("\ufeff"), Loader=loader)  # noqa: S506  # texts only
-    return [(key, value) for key, value in content.items() if key not in KEYS] if content else []
+    others: list[tuple[Any, ...]] = []
+    entry: list[tuple[Any, ...]] = []
+    depth = nodes = 0
+    for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+        starts, ends = (isinstance(event, kind) for kind in (yaml.CollectionStartEvent, yaml.CollectionEndEvent))
+        depth -= ends
+        if depth:
+            entry.append((type(event).__name__, *(getattr(event, name, None) for name in ("anchor", "tag", "value"))))
+        if depth == 1 and not starts:
+            nodes += 1
+        depth += starts
+        if nodes == 2:
+            others += [] if entry[0][-1] in KEYS else entry
+            entry, nodes = [], 0
+    return others
 
 
 def _flow(value: Value) -> str:
@@ -92,7 +127,7 @@ def _edit(text: str, changes: dict[str, Value]) -> str:
     root = None if simple is not None else _compose(body)
     if root is not None:
         for key_node, value_node in root.value:
-            if key_node.value in missing:
+            if isinstance(key_node.value, str) and key_node.value in missing:
                 _require_plain(key_node, value_node)
                 value = missing.pop(key_node.value)
                 splices.append(_replace(body, key_node, value_node, value, newline))

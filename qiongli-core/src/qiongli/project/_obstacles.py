@@ -1,28 +1,32 @@
-"""What stands where a folder of the state, the lock or the intent belongs, and how `reset` puts it aside."""
+"""What stands where a folder of the state or the lock belongs, and how `reset` puts it aside."""
 
 # Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
-# ruff: noqa: PTH112, PTH113, PTH119, PTH120
+# ruff: noqa: PTH112, PTH113, PTH120
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from qiongli.errors import StateCorruptError, StateRefusedError
-from qiongli.project.paths import GUIDANCE, INTENT, INTENT_LIMIT, LOCK, MEMORY, PROPOSALS, RUNS, STAGING, Project
+from qiongli.project.paths import GUIDANCE, INTENT, LOCK, MEMORY, PROPOSALS, RUNS, STAGING, Project
 
 if TYPE_CHECKING:
     from qiongli.project.store import Store
 
 #: Outer folders before the ones inside them.
 _FOLDERS: Final = (STAGING, os.path.dirname(MEMORY), RUNS, os.path.dirname(GUIDANCE), PROPOSALS)
-_FILES: Final = (LOCK, INTENT)
+#: Without these no lock is taken; everything else is moved by who holds it.
+_FOR_THE_LOCK: Final = (STAGING, LOCK)
 
 
 def find_obstacles(project: Project) -> tuple[str, ...]:
     """Names under which there is something else than what belongs there, or a link that leaves the project."""
     found: list[str] = []
-    for name in (*_FOLDERS, *_FILES):
+    for name in (*_FOLDERS, LOCK):
         if not is_below(name, found) and os.path.lexists(project.path(name)) and not _belongs(project, name):
             found.append(name)
     return tuple(found)
@@ -31,23 +35,16 @@ def find_obstacles(project: Project) -> tuple[str, ...]:
 def _belongs(project: Project, name: str) -> bool:
     try:
         path = project.contained(name)
-        if name in (STAGING, LOCK):
+        if is_needed_for_the_lock(name):
             project.require_no_link(name)
-        if name in _FOLDERS:
-            return os.path.isdir(path)
-        return os.path.isfile(path) and (name != INTENT or _can_be_finished(project))
+        return os.path.isdir(path) if name in _FOLDERS else os.path.isfile(path)
     except (StateRefusedError, StateCorruptError):
         return False
 
 
-def _can_be_finished(project: Project) -> bool:
-    """Whether what an intent moves lies in the project; the links of a copied folder may lead elsewhere."""
-    from qiongli.project._transaction import parse_intent
-
-    for step in parse_intent(project.read(INTENT, INTENT_LIMIT) or b"") or ():
-        for moved in (step.target, step.aside):
-            project.contained(os.path.dirname(moved) or ".")
-    return True
+def is_needed_for_the_lock(name: str) -> bool:
+    """Whether what stands there has to be moved before the lock can be taken."""
+    return name in _FOR_THE_LOCK
 
 
 def is_below(name: str, folders: list[str] | tuple[str, ...]) -> bool:
@@ -55,26 +52,63 @@ def is_below(name: str, folders: list[str] | tuple[str, ...]) -> bool:
     return any(name == folder or name.startswith(f"{folder}/") for folder in folders)
 
 
-def clear_way(store: Store, names: tuple[str, ...]) -> None:
-    """Give obstacles other names. This happens before the lock is taken, which may be one of them."""
+@contextmanager
+def cleared(store: Store, names: Sequence[str]) -> Iterator[None]:
+    """Give obstacles other names; when what happens then raises, they get their own back and nothing has changed."""
     from qiongli.project._transaction import free_name, refused
 
     project = store.project
+    moved: list[tuple[str, str]] = []
     try:
         for name in names:
             aside = free_name(project, aside_stem(store, name))
-            store.operations.rename(project.path(name), project.path(aside))
-            for folder in sorted({os.path.dirname(name), os.path.dirname(aside)}):
-                store.operations.sync_folder(project.path(folder) if folder else project.state)
-    except FileNotFoundError:
-        # Another reset was faster.
+            try:
+                _move(store, name, aside)
+            except FileNotFoundError:
+                # Another reset was faster.
+                continue
+            moved.append((name, aside))
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        if getattr(error, "code", "") != "project_busy":
+            # Whoever is busy there uses what was cleared.
+            _put_back(store, moved)
+        if isinstance(error, OSError):
+            raise refused(project, error) from error
+        raise
+
+
+def _move(store: Store, name: str, other: str) -> None:
+    project = store.project
+    store.operations.rename(project.path(name), project.path(other))
+    for folder in sorted({os.path.dirname(name), os.path.dirname(other)}):
+        store.operations.sync_folder(project.path(folder) if folder else project.state)
+
+
+def _put_back(store: Store, moved: list[tuple[str, str]]) -> None:
+    """Undo moves, the last first; a name that somebody uses by now, or that an announced change needs, is left."""
+    if os.path.lexists(store.project.path(INTENT)):
         return
-    except OSError as error:
-        raise refused(project, error) from error
+    for name, aside in reversed(moved):
+        try:
+            _vacate(store, name)
+            if not os.path.lexists(store.project.path(name)):
+                _move(store, aside, name)
+        except OSError:
+            continue
+
+
+def _vacate(store: Store, name: str) -> None:
+    """Remove the empty folders, and the lock file, that were made in an obstacle's place meanwhile."""
+    path = store.project.path(name)
+    if name == LOCK:
+        store.operations.remove(path)
+    elif path.is_symlink():
+        return
+    for folder, _, _ in os.walk(path, topdown=False):
+        store.operations.remove_folder(Path(folder))
 
 
 def aside_stem(store: Store, name: str) -> str:
     """The name, but for a number, under which something that could not be used is kept."""
-    # Not inside the staging folder, which is swept.
-    kept = os.path.basename(name) if name == INTENT else name
-    return f"{kept}.corrupt-{store.stamp()}"
+    return f"{name}.corrupt-{store.stamp()}"

@@ -22,6 +22,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,13 +30,41 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from qiongli.errors import EnvironmentBrokenError, QiongliError, StateRefusedError
+from qiongli.errors import EnvironmentBrokenError, QiongliError, StateCorruptError, StateRefusedError
 from qiongli.project._operations import FileOperations
-from qiongli.project.paths import INTENT, INTENT_LIMIT, MEMORY, STAGING, Project, read_bytes
+from qiongli.project.paths import (
+    GUIDANCE,
+    INTENT,
+    INTENT_LIMIT,
+    MANIFEST,
+    MEMORY,
+    PROPOSALS,
+    RUNS,
+    SESSION,
+    STAGING,
+    Project,
+    read_bytes,
+)
 
 #: `write`: replace `target` by the staged file or folder; `move`: put the file `target` aside as `aside`; `remove`.
 StepKind = Literal["write", "move", "remove"]
 
+#: What the steps of our own intents name: files of the state, the folder of a run, a proposal, and copies of them.
+_TARGET: Final = re.compile(
+    "|".join(
+        (
+            *map(re.escape, (MANIFEST, MEMORY, GUIDANCE, SESSION)),
+            rf"{RUNS}/run-[0-9]{{1,16}}",
+            rf"{PROPOSALS}/p-[0-9a-f]{{24}}\.json",
+        )
+    )
+)
+_STAGED: Final = re.compile(r"[0-9A-Za-z]{1,32}-[0-9]{1,9}")
+_ASIDE: Final = re.compile(r"\.(?:corrupt|newer|edited)-[0-9TZ]{1,32}(?:-[0-9]{1,9})?")
+#: Errors of what is on the disk rather than of its state: no later attempt comes further.
+_FOR_EVER: Final = frozenset(
+    (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.ELOOP, errno.ENAMETOOLONG)
+)
 _RETRIED: Final = 64
 #: No file that we replace is larger.
 _EDIT_LIMIT: Final = 67_108_864
@@ -216,42 +245,90 @@ def _content(project: Project, name: str) -> str:
         if path.is_dir():
             return "folder"
         # The beginning of the memory, which is no file of the user's, tells of all the rest.
-        data = read_bytes(path, _TELLING if name == MEMORY else _EDIT_LIMIT, name)
+        data = read_bytes(path, _TELLING if name == MEMORY else _EDIT_LIMIT, name, project)
         return "" if data is None else f"{path.stat().st_size} {hashlib.sha256(data).hexdigest()}"
     except (OSError, QiongliError):
         return ""
 
 
 def parse_intent(data: bytes) -> list[Step] | None:
-    """The steps of an intent; None when the bytes are no intent of ours, which only a person can have done."""
+    """The steps of an intent; None when the bytes are no intent of ours, which only a person can have done.
+
+    An intent that came with a copied project may say anything: only what our own changes consist of is taken for one.
+    """
     try:
         content: Any = json.loads(data)
+        if content["schema_version"].split(".")[0] != "1":
+            return None
         steps = [Step(**step) for step in content["steps"]]
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return steps if all(map(_is_ours, steps)) else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    for step in steps:
-        names = [step.target, *([step.staged] if step.kind == "write" else [])]
-        names += [step.aside] if step.kind == "move" else []
-        if (
-            type(step.before) is not str
-            or step.kind not in ("write", "move", "remove")
-            or not all(_is_inside(name) for name in names)
-        ):
-            return None
-        if "/" in step.staged:
-            return None
-    return steps
 
 
-def _is_inside(name: object) -> bool:
-    """Whether a name stays inside the state folder: an intent that came with a cloned repository may say anything."""
-    if type(name) is not str or not name or "\\" in name or ":" in name or "\0" in name:
+def _is_ours(step: Step) -> bool:
+    """Whether a step does what an action, a recording or a proposal does; raises `TypeError` for what is no text."""
+    if type(step.before) is not str or not _TARGET.fullmatch(step.target):
         return False
-    return all(part not in ("", ".", "..") for part in name.split("/"))
+    if step.kind == "write":
+        return _STAGED.fullmatch(step.staged) is not None and not step.aside
+    if step.kind == "move":
+        suffix = step.aside.removeprefix(step.target)
+        return suffix != step.aside and _ASIDE.fullmatch(suffix) is not None
+    return step.kind == "remove"
+
+
+def unfinished(project: Project, data: bytes) -> list[Step] | None:
+    """The steps of an intent; None when it is none, or when something stands where its files belong.
+
+    The answer is right for a reader, too, while a writer goes through the steps: a staged file is gone before anything
+    that was not there stands in its place.
+    """
+    steps = parse_intent(data)
+    try:
+        return steps if steps is not None and _can_be_finished(project, steps) else None
+    except (StateRefusedError, ValueError):
+        return None
+
+
+def _can_be_finished(project: Project, steps: list[Step]) -> bool:
+    """Whether every step is done or can be; raises `StateRefusedError` for a link that leaves the project."""
+    cleared = set()
+    for step in steps:
+        # What is put aside stays in its folder.
+        for at in (index for index, character in enumerate(step.target) if character == "/"):
+            path = project.contained(step.target[:at])
+            if os.path.lexists(path) and not path.is_dir():
+                return False
+        if step.kind == "move":
+            if not os.path.lexists(_entry(project, step.aside)):
+                cleared.add(step.target)
+            continue
+        if step.kind == "remove":
+            path = _entry(project, step.target)
+            if path.is_dir() and not path.is_symlink():
+                return False
+            continue
+        if step.target in cleared:
+            continue
+        path = project.contained(step.target)
+        is_folder, taken = path.is_dir(), os.path.lexists(path)
+        staged = project.path(STAGING) / step.staged
+        if not os.path.lexists(staged):
+            continue
+        runs = step.target.startswith(f"{RUNS}/")
+        misplaced = staged.is_symlink() or staged.is_dir() != runs or is_folder or (runs and taken)
+        # The staged file may have been moved since it was looked for.
+        if misplaced and os.path.lexists(staged):
+            return False
+    return True
 
 
 def recover(project: Project, operations: FileOperations, time: str) -> tuple[str, ...]:
-    """Finish what a crash interrupted, sweep what it left behind, and return warnings; needs the lock."""
+    """Finish what a crash interrupted, sweep what it left behind, and return warnings; needs the lock.
+
+    An intent that cannot be finished is put aside with everything that is staged.
+    """
     staging = project.contained(STAGING)
     try:
         entries = os.listdir(staging)
@@ -261,25 +338,47 @@ def recover(project: Project, operations: FileOperations, time: str) -> tuple[st
         return ()
     warnings: list[str] = []
     if os.path.basename(INTENT) in entries:
-        data = project.read(INTENT, INTENT_LIMIT)
-        steps = parse_intent(data) if data is not None else None
-        if steps is None:
-            aside = free_name(project, f"intent.json.corrupt-{time}")
-            operations.rename(project.path(INTENT), project.path(aside))
-            warnings.append(f"{project.shown(INTENT)} was no intent of Qiongli; it is kept as {project.shown(aside)}")
-        else:
-            for folder in sorted(
-                {os.path.dirname(name) for step in steps for name in (step.target, step.aside)} - {""}
-            ):
-                make_folders(project, folder, operations)
-            warnings += _keep_edits(project, operations, steps, time)
-            _finish(project, operations, steps)
+        try:
+            data = project.read(INTENT, INTENT_LIMIT)
+            steps = unfinished(project, data or b"")
+        except (StateRefusedError, StateCorruptError):
+            steps = None
+        if steps is None or not _try_to_finish(project, operations, steps, time, warnings):
+            return (*warnings, _put_staging_aside(project, operations, time))
     for path in _leftovers(staging):
         if path.is_dir() and not path.is_symlink():
             operations.remove_folder(path)
         else:
             operations.remove(path)
     return tuple(warnings)
+
+
+def _try_to_finish(
+    project: Project, operations: FileOperations, steps: list[Step], time: str, warnings: list[str]
+) -> bool:
+    """Finish a change; False when what is there forbids it for ever, while a full disk, say, is told as an error."""
+    try:
+        names = [name for step in steps for name in (step.target, step.aside)]
+        for folder in sorted({os.path.dirname(name) for name in names} - {""}):
+            make_folders(project, folder, operations)
+        warnings += _keep_edits(project, operations, steps, time)
+        _finish(project, operations, steps)
+    except OSError as error:
+        if error.errno not in _FOR_EVER:
+            raise
+        return False
+    return True
+
+
+def _put_staging_aside(project: Project, operations: FileOperations, time: str) -> str:
+    aside = free_name(project, f"{STAGING}.corrupt-{time}")
+    operations.rename(project.path(STAGING), project.path(aside))
+    operations.make_folder(project.path(STAGING))
+    operations.sync_folder(project.state)
+    return (
+        f"{project.shown(INTENT)} is no change that Qiongli can finish; "
+        f"it is kept, with what belongs to it, as {project.shown(aside)}"
+    )
 
 
 def _keep_edits(project: Project, operations: FileOperations, steps: list[Step], time: str) -> list[str]:
@@ -323,7 +422,7 @@ def refused(project: Project, error: OSError) -> EnvironmentBrokenError:
     name = ""
     if error.filename is not None:
         name = os.path.relpath(os.fspath(error.filename), project.root).replace(os.sep, "/")
-    in_the_way = "Move it away, or run: qiongli subject reset --cwd . (it keeps it under another name)"
+    in_the_way = project.way_out
     code, hint = {
         errno.ENOSPC: ("disk_full", "Free some space and run the command again"),
         errno.EDQUOT: ("disk_full", "Free some space and run the command again"),

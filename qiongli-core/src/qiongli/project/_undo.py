@@ -12,12 +12,12 @@ from qiongli.project._manifest_edit import edit_manifest
 from qiongli.project._memory_file import lines_from
 from qiongli.project.actions import carry_out
 from qiongli.project.lifecycle import Plan, Request, Restore
-from qiongli.project.manifest import parse_manifest
+from qiongli.project.manifest import is_slug, parse_manifest
 from qiongli.project.memory import RETAINED_FINGERPRINTS, MemoryDocument, Suggested, validated_memory
 from qiongli.project.paths import MANIFEST, MEMORY, STATE_FOLDER
 from qiongli.project.store import Snapshot, Store, digest
 from qiongli.records.lifecycle import ActionPacket
-from qiongli.records.project import ManifestState, SuggestionMemory
+from qiongli.records.project import ACTIONS, ManifestState, SuggestionMemory
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
@@ -40,13 +40,14 @@ def plan_undo(snapshot: Snapshot) -> Plan:
             "no action on this project can be undone",
             code="nothing_to_undo",
             place=STATE_FOLDER,
-            hint="Run: qiongli subject status --cwd .",
+            hint=f"Run: {snapshot.project.command('subject status')}",
         )
     entry = entries[-1]
     try:
         before, after = (_state(entry[key]) for key in ("state_before", "state_after"))
         manifest = _manifest(snapshot, entry, before, after)
-        request = Request("undo", entry["subject"])
+        action, subject = _said(entry)
+        request = Request("undo", subject)
         earlier = validated_memory(
             None, {"dismissed_subjects": entry["dismissed_before"], "suggestions": entry["suggestions_before"] or {}}
         )
@@ -57,7 +58,6 @@ def plan_undo(snapshot: Snapshot) -> Plan:
             suggestions = _merge(earlier, current)
         elif entry.get("task_counted"):
             suggestions = _without_task(current, request.subject or "", str(entry["task_counted"]))
-        action = str(entry["action"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _unreadable() from error
     except QiongliError as error:
@@ -70,8 +70,16 @@ def plan_undo(snapshot: Snapshot) -> Plan:
         dismissed=dict(earlier.dismissed),
         suggestions=suggestions,
         restore=Restore(manifest, had_block, had_guidance, len(entries) - 1),
-        warnings=(f"undone: {action} {request.subject or ''}".rstrip(),),
+        notes=(f"undone: {action} {request.subject or ''}".rstrip(),),
     )
+
+
+def _said(entry: Mapping[str, Any]) -> tuple[str, str | None]:
+    """What the action was, which is shown and goes into an event; raises `ValueError` for what is no action."""
+    action, subject = entry["action"], entry["subject"]
+    if action not in (*ACTIONS, "init", "set") or not (subject is None or (type(subject) is str and is_slug(subject))):
+        raise ValueError("no action of ours")
+    return action, subject
 
 
 def _unreadable() -> StateRefusedError:
@@ -114,9 +122,9 @@ def _manifest(
             "the manifest was changed since the last action, so undoing would lose that change",
             code="changed_since",
             place=f"{STATE_FOLDER}/{MANIFEST}",
-            hint="Say what you want instead, for example: qiongli subject confirm SUBJECT --cwd .",
+            hint=f"Say what you want instead, for example: {snapshot.project.command('subject confirm SUBJECT')}",
         )
-    return edit_manifest(current, before)
+    return edit_manifest(current, before, snapshot.project)
 
 
 def _merge(earlier: MemoryDocument, current: Mapping[str, Suggested]) -> dict[str, Suggested]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -14,7 +14,7 @@ from qiongli.project.guidance import parse_guidance, put_block, render_block, re
 from qiongli.project.lifecycle import Plan, Request, check_form, plan
 from qiongli.project.manifest import parse_manifest
 from qiongli.project.memory import EVENTS_SLACK, RETAINED_EVENTS, UNDO_DEPTH, MemoryDocument, Suggested, validated_head
-from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, open_project
+from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, Folder, Project, open_project
 from qiongli.project.status import describe, resolve_catalogue
 from qiongli.project.store import Change, Snapshot, Store, digest, require
 from qiongli.records._units import SCHEMA_VERSION, to_packet
@@ -46,7 +46,7 @@ class Prepared:
 
 def apply_action(
     action: str,
-    cwd: Path | str,
+    cwd: Folder,
     subject: str | None = None,
     *,
     catalogue: Subjects | None = None,
@@ -69,8 +69,8 @@ def apply_action(
     Raises `InputError`, `UnknownSubjectError`, `StateRefusedError`, `StateCorruptError` or `EnvironmentBrokenError`;
     then nothing was changed.
     """
-    check_form(action, subject)
     store = store or Store(open_project(cwd, find_project=find_project))
+    check_form(action, subject, store.project)
     subjects = resolve_catalogue(catalogue)
     request = Request(action, subject, source=source, run_id=run_id, fingerprint=fingerprint)
     return carry_out(
@@ -122,13 +122,27 @@ def carry_out(
         return _without_writing(store, before, planned, catalogue, dry_run=dry_run, propose=propose)
     if failure is not None and failure.code != "project_busy" and not planned.obstacles:
         raise failure
-    if planned.obstacles:
-        from qiongli.project._obstacles import clear_way
-
-        clear_way(store, planned.obstacles)
     told = _kept_as(store, planned)
-    with store.writing(if_revision=if_revision, if_digest=if_digest, seen=before) as change:
+    if planned.obstacles:
+        # What refuses the action refuses it before anything is moved.
+        prepare(store, before, planned, catalogue)
+    with (
+        _cleared(store, planned.obstacles, needed_for_the_lock=True),
+        store.writing(if_revision=if_revision, if_digest=if_digest, seen=before) as change,
+        _cleared(store, planned.obstacles, needed_for_the_lock=False),
+    ):
+        if planned.obstacles:
+            change = change.looked_again()
         return _write(change, planner(change.snapshot), catalogue, extra, told)
+
+
+def _cleared(store: Store, obstacles: tuple[str, ...], *, needed_for_the_lock: bool) -> AbstractContextManager[None]:
+    """The way is clear of obstacles, of those without which no lock can be taken or of the others."""
+    if not obstacles:
+        return nullcontext()
+    from qiongli.project._obstacles import cleared, is_needed_for_the_lock
+
+    return cleared(store, [name for name in obstacles if is_needed_for_the_lock(name) == needed_for_the_lock])
 
 
 def _write(
@@ -140,10 +154,10 @@ def _write(
 ) -> ActionPacket:
     """Write a plan; `told` are the warnings about what was put aside before."""
     store, snapshot, transaction = change.store, change.snapshot, change.transaction
+    if told or change.recovered:
+        planned = attrs.evolve(planned, warnings=(*told, *change.recovered, *planned.warnings))
     if not planned.writes:
         return packet(snapshot, Prepared(planned, snapshot, (), (), changed=False), catalogue, "unchanged")
-    if told:
-        planned = attrs.evolve(planned, warnings=(*told, *planned.warnings))
     prepared = prepare(store, snapshot, planned, catalogue)
     for name, stem in prepared.aside:
         from qiongli.project._transaction import free_name
@@ -172,7 +186,10 @@ def _kept_as(store: Store, planned: Plan) -> tuple[str, ...]:
 
 
 def _kept(store: Store, name: str, stem: str) -> str:
-    return f"{store.project.shown(name)} could not be used and is kept as {stem}"
+    text = f"{store.project.shown(name)} could not be used and is kept as {stem}"
+    if f"{MEMORY}/".startswith(f"{name}/"):
+        text += "; suggestions, dismissals, events and what could be undone start anew"
+    return text
 
 
 def _without_writing(
@@ -205,19 +222,20 @@ def packet(before: Snapshot, prepared: Prepared, catalogue: Catalogue, status: A
         before=was,
         after=describe(prepared.after, catalogue, guidance=was.guidance if same else None),
         warnings=prepared.plan.warnings,
+        notes=prepared.plan.notes,
         status=status,
-        command=command_line(request),
+        command=command_line(request, before.project),
     )
 
 
-def command_line(request: Request) -> str:
-    """The command that does what is asked, for a person to run in the project's folder."""
+def command_line(request: Request, project: Project) -> str:
+    """The command that does to a project what is asked, for a person to run where they named the project."""
     group = "project" if request.action in ("init", "set") else "subject"
     if request.action in ("undo", "guidance"):
-        return "qiongli undo --cwd ." if request.action == "undo" else "qiongli guidance apply --cwd ."
+        return project.command("undo" if request.action == "undo" else "guidance apply")
     options = {"secondary_subjects": "--secondary-subject", "venue_profiles": "--venue-profile"}
     options |= {"method_lenses": "--method-lens", "strictness": "--strictness"}
-    parts = ["qiongli", group, request.action, *([request.subject] if request.subject else []), "--cwd", "."]
+    parts = [project.command(" ".join((group, request.action, *([request.subject] if request.subject else []))))]
     for key, value in request.settings:
         option = options.get(key, key)
         if isinstance(value, str):
@@ -250,13 +268,15 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
             files.append((MANIFEST, manifest))
     elif planned.state is not None:
         usable = manifest if manifest is not None and MANIFEST not in aside else None
-        manifest = new_manifest(planned.state) if usable is None else edit_manifest(usable, planned.state)
+        manifest = (
+            new_manifest(planned.state) if usable is None else edit_manifest(usable, planned.state, before.project)
+        )
         files.append((MANIFEST, manifest))
     state = planned.state if planned.state is not None else before.manifest.state
     guidance = before.guidance
     if request.action != "dismiss":
         document = parse_guidance(None if GUIDANCE in aside else guidance)
-        require_sound(document)
+        require_sound(document, before.project)
         wanted = document.span is not None or state != ManifestState() or request.action == "guidance"
         new_guidance = document.data
         if planned.restore is not None and not planned.restore.had_block:
@@ -291,7 +311,7 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         undo = undo_lines(before, planned, manifest, aside, changed)
     memory = written_memory(before, planned, event, digest(manifest), undo)
     files.append((MEMORY, memory.data))
-    after_manifest = before.manifest if manifest == before.manifest.data else parse_manifest(manifest)
+    after_manifest = before.manifest if manifest == before.manifest.data else parse_manifest(manifest, before.project)
     after = Snapshot(before.project, after_manifest, memory, guidance)
     after = after._replace(warnings=after.manifest.warnings)
     kind = {error.code for error in (before.manifest.error, before.memory.error) if error is not None}
@@ -355,28 +375,33 @@ def _fields(item: Suggested | Dismissal) -> dict[str, Any]:
 
 
 def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: list[str], changed: bool) -> Lines:
-    """What can be undone, after this action.
+    """What can be undone, after this action; of a memory that is put aside, nothing of before.
 
-    What was put aside cannot be brought back by an undo: the list starts anew then, and the copy is named instead.
+    An undo brings back no file that was put aside: for a manifest the settings that the last action left, for the
+    guidance file a sound block.
     """
-    if aside:
+    if MEMORY in aside:
         return Lines()
     if planned.request.action == "guidance" or (not changed and planned.state is None):
         return before.memory.undo
     old = before.manifest.data
-    text = old.decode("utf-8") if old is not None and len(old) <= _UNDO_TEXT_LIMIT else None
+    # One that only could not be edited in place is as good as any other.
+    broken = MANIFEST in aside and before.manifest.error is not None
+    text = old.decode("utf-8") if old is not None and len(old) <= _UNDO_TEXT_LIMIT and not broken else None
     state_before = to_packet(before.manifest.state)
+    if broken:
+        state_before = _last_known(before.memory) or state_before
     entry: dict[str, Any] = {
         "revision": before.revision + 1,
         "action": planned.request.action,
         "subject": planned.request.subject,
-        "had_manifest": old is not None,
+        "had_manifest": old is not None or MANIFEST in aside,
         "had_guidance": before.guidance is not None,
-        "had_block": parse_guidance(before.guidance).span is not None,
+        "had_block": parse_guidance(before.guidance).span is not None or GUIDANCE in aside,
         "manifest_text": text,
         "manifest_after": digest(manifest),
         "state_before": state_before,
-        "state_after": state_before if planned.state is None else to_packet(planned.state),
+        "state_after": to_packet(before.manifest.state if planned.state is None else planned.state),
         "dismissed_before": {name: to_packet(item) for name, item in sorted(before.memory.dismissed.items())},
         "suggestions_before": None,
     }
@@ -389,8 +414,16 @@ def undo_lines(before: Snapshot, planned: Plan, manifest: bytes | None, aside: l
     return before.memory.undo.appended(entry, UNDO_DEPTH)
 
 
+def _last_known(memory: MemoryDocument) -> dict[str, Any] | None:
+    """The settings that the last action which can be undone left; None when there is none, or it does not say."""
+    try:
+        return dict(memory.undo.parse()[-1]["state_after"])
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
 def undo_action(
-    cwd: Path | str,
+    cwd: Folder,
     *,
     catalogue: Subjects | None = None,
     dry_run: bool = False,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from qiongli.errors import StateCorruptError
 from qiongli.markers import GUIDANCE_BEGIN, GUIDANCE_BLOCK_LIMIT, GUIDANCE_END, GUIDANCE_MARKER
-from qiongli.project.paths import GUIDANCE, STATE_FOLDER
+from qiongli.project.paths import GUIDANCE, STATE_FOLDER, Project
 from qiongli.project.subjects import find_lender, find_venue_holder
 from qiongli.records.project import AUTO, ManifestState
 
@@ -106,8 +106,8 @@ def _problem(line: int, code: str, message: str, fix: str) -> GuidanceProblem:
     return GuidanceProblem(line, code, message, fix)
 
 
-def require_sound(document: GuidanceDocument) -> None:
-    """Raise `StateCorruptError` (`guidance_broken`) with place and fix when the markers are broken."""
+def require_sound(document: GuidanceDocument, project: Project) -> None:
+    """Raise `StateCorruptError` (`guidance_broken`) with place and fix when the markers of a project are broken."""
     if document.problems:
         first = document.problems[0]
         raise StateCorruptError(
@@ -115,13 +115,13 @@ def require_sound(document: GuidanceDocument) -> None:
             code="guidance_broken",
             place=f"{_PLACE}:{first.line}",
             expected=first.fix,
-            hint="Run: qiongli guidance lint --cwd . (or qiongli subject reset --cwd . , which puts the file aside)",
+            hint=f"Run: {project.command('guidance lint')} (to put the file aside: {project.command('subject reset')})",
         )
 
 
 def put_block(document: GuidanceDocument, block: str) -> bytes:
-    """The file with the block replaced, or put before the user's text when there was none."""
-    require_sound(document)
+    """The file of a sound document with the block replaced, or put before the user's text when there was none."""
+    assert not document.problems
     data = document.data or b""
     newline = b"\r\n" if b"\r\n" in data else b"\n"
     text = block.encode().replace(b"\n", newline) + newline

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from difflib import unified_diff
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -20,7 +19,7 @@ from qiongli.project.guidance import (
 )
 from qiongli.project.guidance_problems import GuidanceProblem
 from qiongli.project.lifecycle import Plan, Request
-from qiongli.project.paths import GUIDANCE, STATE_FOLDER, open_project
+from qiongli.project.paths import GUIDANCE, STATE_FOLDER, Folder, open_project
 from qiongli.project.status import resolve_catalogue
 from qiongli.project.store import Snapshot, Store
 from qiongli.records._units import SCHEMA_VERSION, Record
@@ -46,11 +45,13 @@ class GuidanceReport(Record):
     schema_version: str = SCHEMA_VERSION
 
 
-def guidance_report(cwd: Path | str, *, catalogue: Subjects | None = None) -> GuidanceReport:
+def guidance_report(cwd: Folder, *, catalogue: Subjects | None = None, find_project: bool = False) -> GuidanceReport:
     """Compare the block with what is active now; nothing is written. Raises the errors of the project's state."""
-    snapshot = Store(open_project(cwd)).read()
+    project = open_project(cwd, find_project=find_project)
+    snapshot = Store(project).read()
     snapshot.require_readable()
     subjects = resolve_catalogue(catalogue)
+    renew = f"run: {project.command('guidance apply')}"
     state = snapshot.manifest.state
     document = parse_guidance(snapshot.guidance)
     status = guidance_status(snapshot.guidance, state, subjects)
@@ -58,10 +59,10 @@ def guidance_report(cwd: Path | str, *, catalogue: Subjects | None = None) -> Gu
     problems = list(document.problems)
     if status == "stale":
         message = "the block does not say what is active now"
-        problems.append(GuidanceProblem(0, "stale", message, "run: qiongli guidance apply --cwd ."))
+        problems.append(GuidanceProblem(0, "stale", message, renew))
     if len(document.block.encode()) > BLOCK_LIMIT:
         message = f"the block has more than {BLOCK_LIMIT} bytes"
-        problems.append(GuidanceProblem(0, "oversized", message, "run: qiongli guidance apply --cwd ."))
+        problems.append(GuidanceProblem(0, "oversized", message, renew))
     diff = ""
     if not document.problems:
         old = (snapshot.guidance or b"").decode("utf-8", "replace").splitlines()
@@ -71,19 +72,24 @@ def guidance_report(cwd: Path | str, *, catalogue: Subjects | None = None) -> Gu
 
 
 def apply_guidance(
-    cwd: Path | str, *, catalogue: Subjects | None = None, dry_run: bool = False, store: Store | None = None
+    cwd: Folder,
+    *,
+    catalogue: Subjects | None = None,
+    dry_run: bool = False,
+    find_project: bool = False,
+    store: Store | None = None,
 ) -> ActionPacket:
     """Write the block anew, or for the first time; text outside it stays byte for byte.
 
     Raises `StateCorruptError` (`guidance_broken`) when the markers are broken, and the errors of the project's state.
     """
-    store = store or Store(open_project(cwd))
+    store = store or Store(open_project(cwd, find_project=find_project))
     subjects = resolve_catalogue(catalogue)
 
     def planner(snapshot: Snapshot) -> Plan:
         snapshot.require_readable()
         document = parse_guidance(snapshot.guidance)
-        require_sound(document)
+        require_sound(document, snapshot.project)
         request = Request("guidance")
         if document.block == render_block(snapshot.manifest.state, subjects):
             return Plan(request, warnings=("the block is current; nothing was written",), writes=False)

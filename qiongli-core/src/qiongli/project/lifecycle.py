@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from qiongli.errors import InputError, StateRefusedError
+from qiongli.errors import InputError, StateCorruptError, StateRefusedError
 from qiongli.project.memory import Suggested
-from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, STATE_FOLDER
+from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY, STATE_FOLDER, Project
 from qiongli.project.store import Snapshot
 from qiongli.project.subjects import require_known, require_usable
 from qiongli.records.project import ACTIONS, Dismissal, ManifestState
@@ -66,12 +66,14 @@ class Plan:
     obstacles: tuple[str, ...] = ()
     restore: Restore | None = None
     warnings: tuple[str, ...] = ()
+    #: What was done, where the action's name does not say it.
+    notes: tuple[str, ...] = ()
     #: Whether anything at all is written; False says why in `warnings`.
     writes: bool = True
 
 
-def check_form(action: str, subject: str | None) -> None:
-    """Raise `InputError` for an action that does not exist, lacks its subject, or takes none."""
+def check_form(action: str, subject: str | None, project: Project) -> None:
+    """Raise `InputError` for an action on a project that does not exist, lacks its subject, or takes none."""
     if action not in ACTIONS:
         raise InputError(f"no such action: {action!r}", code="unknown_action", available=ACTIONS)
     if action in SUBJECT_ACTIONS and not subject:
@@ -79,7 +81,7 @@ def check_form(action: str, subject: str | None) -> None:
             f"{action} needs a subject",
             code="subject_required",
             place="subject",
-            hint=f"Run: qiongli subject {action} SUBJECT --cwd .",
+            hint=f"Run: {project.command(f'subject {action} SUBJECT')}",
         )
     if action not in SUBJECT_ACTIONS and subject:
         raise InputError(f"{action} takes no subject", code="subject_not_taken", place="subject")
@@ -91,7 +93,7 @@ def plan(snapshot: Snapshot, request: Request, catalogue: Catalogue) -> Plan:
     Raises `UnknownSubjectError` for a subject that is not installed, `StateRefusedError` when the state forbids it,
     `StateCorruptError` when the manifest cannot be used; `reset` alone works then.
     """
-    check_form(request.action, request.subject)
+    check_form(request.action, request.subject, snapshot.project)
     if request.action == "reset":
         return _plan_reset(snapshot, request)
     snapshot.require_readable()
@@ -107,11 +109,11 @@ def plan(snapshot: Snapshot, request: Request, catalogue: Catalogue) -> Plan:
 def _plan_decision(snapshot: Snapshot, request: Request, warnings: tuple[str, ...]) -> Plan:
     """`confirm` and `lock`."""
     state, subject = snapshot.manifest.state, request.subject or ""
-    require_unlocked(state, f"{request.action} {subject}", except_for=subject)
+    require_unlocked(snapshot, f"{request.action} {subject}", except_for=subject)
     if state.subject_mode == "locked" and request.action == "confirm":
         warnings = (
             *warnings,
-            f"the project stays locked to {subject}; to loosen it run: qiongli subject unlock --cwd .",
+            f"the project stays locked to {subject}; to loosen it run: {snapshot.project.command('subject unlock')}",
         )
         new = state
     else:
@@ -130,14 +132,15 @@ def _plan_decision(snapshot: Snapshot, request: Request, warnings: tuple[str, ..
     )
 
 
-def require_unlocked(state: ManifestState, what: str, except_for: str = "") -> None:
+def require_unlocked(snapshot: Snapshot, what: str, except_for: str = "") -> None:
     """Raise `StateRefusedError` (`project_locked`) when a lock on another subject stands in the way."""
+    state = snapshot.manifest.state
     if state.subject_mode == "locked" and state.active_subject != except_for:
         raise StateRefusedError(
             f"the project is locked to {state.active_subject}, so {what} is refused",
             code="project_locked",
             place=f"{STATE_FOLDER}/{MANIFEST}: subject_mode",
-            hint="Run first: qiongli subject unlock --cwd .",
+            hint=f"Run first: {snapshot.project.command('subject unlock')}",
         )
 
 
@@ -159,9 +162,8 @@ def _plan_dismiss(snapshot: Snapshot, request: Request) -> Plan:
     state = snapshot.manifest.state
     warnings: tuple[str, ...] = ()
     if state.subject_mode != "auto" and state.active_subject == subject:
-        warnings = (
-            f"{subject} stays {state.subject_mode}; to return to the adaptive core run: qiongli subject reset --cwd .",
-        )
+        reset = snapshot.project.command("subject reset")
+        warnings = (f"{subject} stays {state.subject_mode}; to return to the adaptive core run: {reset}",)
     return Plan(request, dismissed={**memory.dismissed, subject: dismissal}, suggestions=suggestions, warnings=warnings)
 
 
@@ -177,6 +179,7 @@ def _plan_unlock(snapshot: Snapshot, request: Request) -> Plan:
 
 def _plan_reset(snapshot: Snapshot, request: Request) -> Plan:
     """Back to the adaptive core from any state; what cannot be used is kept under another name."""
+    from qiongli.project._manifest_edit import edit_manifest
     from qiongli.project._obstacles import find_obstacles, is_below
     from qiongli.project.guidance import parse_guidance
 
@@ -190,8 +193,15 @@ def _plan_reset(snapshot: Snapshot, request: Request) -> Plan:
         aside.append(GUIDANCE)
     if not snapshot.project.exists:
         return Plan(request, warnings=("the project has no state yet; nothing was written",), writes=False)
-    state = ManifestState()
-    unchanged = snapshot.manifest.state == state and MANIFEST not in aside and snapshot.manifest.data is not None
+    state, data = ManifestState(), snapshot.manifest.data
+    unchanged = snapshot.manifest.state == state and MANIFEST not in aside and data is not None
+    warnings: tuple[str, ...] = ()
+    if not unchanged and data is not None and MANIFEST not in aside:
+        try:
+            edit_manifest(data, state, snapshot.project)
+        except StateCorruptError as error:
+            aside.append(MANIFEST)
+            warnings = (f"{error.place}: {error.message}",)
     return Plan(
         request,
         state=None if unchanged else state,
@@ -199,4 +209,5 @@ def _plan_reset(snapshot: Snapshot, request: Request) -> Plan:
         suggestions={},
         aside=tuple(aside),
         obstacles=obstacles,
+        warnings=warnings,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from qiongli.errors import QiongliError, StateCorruptError
-from qiongli.project.paths import MANIFEST, STATE_FOLDER
+from qiongli.project.paths import HERE, MANIFEST, STATE_FOLDER, Project
 from qiongli.records.project import AUTO, STRICTNESSES, SUBJECT_MODES, ManifestState
 
 MANIFEST_LIMIT: Final = 262_144
@@ -26,10 +26,12 @@ KEYS: Final = (
     "strictness",
 )
 SCHEMA_KEY: Final = "schema_version"
-SUPPORTED_MAJOR: Final = "1"
+SUPPORTED_MAJOR: Final = 1
 
 _SLUG_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LIST_LIMIT: Final = 200
+#: Most digits of a version's first number.
+_MAJOR_LIMIT: Final = 6
 
 Value = str | tuple[str, ...]
 
@@ -44,32 +46,53 @@ class ManifestDocument(NamedTuple):
     error: QiongliError | None = None
 
 
+def schema_age(version: str) -> Literal["known", "newer", "unknown"]:
+    """Whether a file of that schema version can be read, was written by a later Qiongli, or by none."""
+    major = version.partition(".")[0]
+    if not (major.isascii() and major.isdecimal()) or len(major) > _MAJOR_LIMIT:
+        return "unknown"
+    return "known" if int(major) == SUPPORTED_MAJOR else "newer" if int(major) > SUPPORTED_MAJOR else "unknown"
+
+
 def is_slug(text: str) -> bool:
     """Whether a text can be the name of a subject, a lens or a venue: 1 to 64 of a-z, 0-9, hyphen, underscore."""
     return 0 < len(text) <= 64 and text[0] not in "_-" and _SLUG_CHARACTERS.issuperset(text)
 
 
-def parse_manifest(data: bytes | None) -> ManifestDocument:
-    """Parse and validate a manifest's bytes; None is the manifest of a project that has none."""
+def parse_manifest(data: bytes | None, project: Project = HERE) -> ManifestDocument:
+    """Parse and validate a manifest's bytes; None is the manifest of a project that has none.
+
+    `project` is whose manifest it is, for the commands that an error or a warning names.
+    """
     if data is None:
         return ManifestDocument(None, ManifestState())
     try:
         values, lines = _read_values(data)
-        return _validate(data, values, lines)
+        return _validate(data, values, lines, project)
     except StateCorruptError as error:
-        return ManifestDocument(data, ManifestState(), error=error)
+        return ManifestDocument(data, ManifestState(), error=with_way_out(error, project))
 
 
 def malformed(message: str, *, line: int = 0, field: str = "", expected: str = "", code: str = "") -> StateCorruptError:
-    """The error for a manifest that cannot be used as it is."""
+    """The error for a manifest that cannot be used as it is; `with_way_out` adds what helps."""
     place = f"{_MANIFEST_PLACE}:{line}" if line else _MANIFEST_PLACE
     return StateCorruptError(
         message,
         code=code or "manifest_malformed",
         place=f"{place}: {field}" if field else place,
         expected=expected,
-        hint=f"{'Update Qiongli' if code == 'newer_schema' else 'Mend the file'}, or run: "
-        "qiongli subject reset --cwd . (it keeps a copy)",
+    )
+
+
+def with_way_out(error: StateCorruptError, project: Project) -> StateCorruptError:
+    """The same error, saying what helps in this project."""
+    first = "Update Qiongli" if error.code == "newer_schema" else "Mend the file"
+    return StateCorruptError(
+        error.message,
+        code=error.code,
+        place=error.place,
+        expected=error.expected,
+        hint=f"{first}, or run: {project.command('subject reset')} (it keeps a copy)",
     )
 
 
@@ -220,17 +243,19 @@ def _plain(node: Any) -> Any:
     return None
 
 
-def _validate(data: bytes, values: Mapping[str, Any], lines: Mapping[str, int]) -> ManifestDocument:
+def _validate(data: bytes, values: Mapping[str, Any], lines: Mapping[str, int], project: Project) -> ManifestDocument:
     version = values.get(SCHEMA_KEY, "1.0")
     if not isinstance(version, str) or not all(part.isdecimal() for part in version.split(".")):
         raise malformed("not a version", line=lines[SCHEMA_KEY], field=SCHEMA_KEY, expected='"1.0"')
-    if version.split(".")[0] != SUPPORTED_MAJOR:
+    age = schema_age(version)
+    if age != "known":
+        writer = "written by a newer Qiongli" if age == "newer" else "which no Qiongli writes"
         raise malformed(
-            f"the manifest has the schema version {version}, written by a newer Qiongli",
+            f"the manifest has the schema version {version[:20]}, {writer}",
             line=lines[SCHEMA_KEY],
             field=SCHEMA_KEY,
             expected="1.x",
-            code="newer_schema",
+            code="newer_schema" if age == "newer" else "",
         )
     known: dict[str, Value] = {}
     for key in TEXT_KEYS:
@@ -249,9 +274,10 @@ def _validate(data: bytes, values: Mapping[str, Any], lines: Mapping[str, int]) 
             expected=f"a subject, or the mode {AUTO!r}",
         )
     if state.subject_mode == "auto" and state.active_subject != AUTO:
+        confirm = project.command(f"subject confirm {state.active_subject}")
         warnings.append(
             f"{_MANIFEST_PLACE}: active_subject is {state.active_subject!r} but subject_mode is 'auto', so the subject "
-            f"is not in force; run: qiongli subject confirm {state.active_subject} --cwd ."
+            f"is not in force; to confirm it run: {confirm}"
         )
     return ManifestDocument(data, state, tuple(warnings))
 

@@ -23,7 +23,8 @@ from qiongli.project._memory_file import (
     lines_from,
     split_file,
 )
-from qiongli.project.paths import MEMORY, STATE_FOLDER
+from qiongli.project.manifest import is_slug, schema_age
+from qiongli.project.paths import MEMORY, STATE_FOLDER, escaped
 from qiongli.records._units import SCALE, SCHEMA_VERSION, Ppm
 from qiongli.records.lifecycle import LatestRefinement
 from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, SuggestionMemory
@@ -37,7 +38,9 @@ EVENTS_SLACK: Final = 255
 UNDO_DEPTH: Final = 20
 #: How many tasks are remembered for each subject; an older task would count once more.
 RETAINED_FINGERPRINTS: Final = 10_000
-SUPPORTED_MAJOR: Final = "1"
+#: No counter in a file may be larger, so that what is added to it stays below the limit of what is written.
+LARGEST_COUNT: Final = 10**14
+_COUNT_LIMIT: Final = 10**15
 
 _MEMORY_PLACE: Final = f"{STATE_FOLDER}/{MEMORY}"
 _REVISION: Final = rb'"revision"\s*:\s*(\d{1,15})\b'
@@ -175,11 +178,27 @@ def parse_memory(data: bytes | None) -> MemoryDocument:
     if data is None:
         return MemoryDocument(None)
     try:
-        return _parse_head(data) or validated_memory(data, _parse_json(data))
+        document = _parse_head(data) or validated_memory(data, _parse_json(data))
+        _require_countable(document)
     except StateCorruptError as error:
         # The number of the state never goes back, not even when the file that holds it breaks.
         revisions = [int(number) for number in re.findall(_REVISION, data[:4096])]
-        return MemoryDocument(data, revision=max(revisions, default=0), error=error)
+        return MemoryDocument(
+            data, revision=max((number for number in revisions if number <= LARGEST_COUNT), default=0), error=error
+        )
+    return document
+
+
+def _require_countable(document: MemoryDocument) -> None:
+    """Raise `StateCorruptError` for a counter that no project reaches: it would have no room for the next number."""
+    counts = {"revision": document.revision}
+    for subject, dismissal in document.dismissed.items():
+        counts[f"dismissed_subjects.{subject}"] = max(dismissal.dismissal_count, dismissal.last_suggestion_count)
+    for subject, suggested in document.suggestions.items():
+        counts[f"{SUGGESTIONS_KEY}.{subject}"] = suggested.summary.suggestion_count
+    for field, count in counts.items():
+        if count > LARGEST_COUNT:
+            raise _corrupt("too large a count", field, expected=f"at most {LARGEST_COUNT}")
 
 
 def _parse_head(data: bytes) -> MemoryDocument | None:
@@ -300,11 +319,11 @@ def validated_head(
         undo,
         revision=_count(content, "revision", ""),
         dismissed={
-            subject: _dismissal(entry, f"dismissed_subjects.{subject}")
+            _name(subject, "dismissed_subjects"): _dismissal(entry, f"dismissed_subjects.{subject}")
             for subject, entry in _get(content, "dismissed_subjects", dict, {}, "").items()
         },
         suggestions={
-            subject: Suggested(_summary(entry, f"{SUGGESTIONS_KEY}.{subject}"), tasks[subject])
+            _name(subject, SUGGESTIONS_KEY): Suggested(_summary(entry, f"{SUGGESTIONS_KEY}.{subject}"), tasks[subject])
             for subject, entry in _get(content, SUGGESTIONS_KEY, dict, {}, "").items()
         },
         latest=None if latest is None else _latest(latest, "latest_refinement"),
@@ -314,11 +333,12 @@ def validated_head(
 
 def _require_known_version(content: Mapping[str, Any]) -> None:
     version = _get(content, "schema_version", str, SCHEMA_VERSION, "")
-    if version.split(".")[0] != SUPPORTED_MAJOR:
+    age = schema_age(version)
+    if age != "known":
         raise _corrupt(
             f"the file has the schema version {version[:20]!r}, which this Qiongli does not know",
             "schema_version",
-            code="newer_schema",
+            code="newer_schema" if age == "newer" else "memory_malformed",
             expected="1.x",
         )
 
@@ -335,7 +355,7 @@ def _get(content: Any, key: str, kind: type, default: Any, field: str) -> Any:
 
 def _count(content: Any, key: str, field: str, default: int = 0) -> int:
     value: int = _get(content, key, int, default, field)
-    if not 0 <= value < 10**15:
+    if not 0 <= value < _COUNT_LIMIT:
         raise _corrupt("not a count", f"{field}.{key}" if field else key)
     return value
 
@@ -347,10 +367,21 @@ def _confidence(content: Any, key: str, field: str) -> Ppm:
     return Ppm(round(value * SCALE))
 
 
+def _name(subject: str, field: str) -> str:
+    if not is_slug(subject):
+        raise _corrupt(f"not the name of a subject: {subject[:80]!r}", field, expected="lower-case slugs")
+    return subject
+
+
+def _text(content: Any, key: str, field: str, default: str = "") -> str:
+    """A text that is shown to people: what a terminal would act upon is escaped."""
+    return escaped(_get(content, key, str, default, field))
+
+
 def _dismissal(entry: Any, field: str) -> Dismissal:
     return Dismissal(
         dismissal_count=_count(entry, "dismissal_count", field, 1),
-        last_dismissed_run_id=_get(entry, "last_dismissed_run_id", str, "", field),
+        last_dismissed_run_id=_text(entry, "last_dismissed_run_id", field),
         last_suggestion_count=_count(entry, "last_suggestion_count", field),
     )
 
@@ -370,16 +401,16 @@ def _summary(entry: Any, field: str) -> SuggestionMemory:
     return SuggestionMemory(
         suggestion_count=_count(entry, "suggestion_count", field),
         last_confidence=_confidence(entry, "last_confidence", field),
-        last_decision=_get(entry, "last_decision", str, "suggest_subject", field),
-        last_run_id=_get(entry, "last_run_id", str, "", field),
+        last_decision=_text(entry, "last_decision", field, "suggest_subject"),
+        last_run_id=_text(entry, "last_run_id", field),
     )
 
 
 def _latest(entry: Any, field: str) -> LatestRefinement:
     return LatestRefinement(
-        run_id=_get(entry, "run_id", str, "", field),
-        decision=_get(entry, "decision", str, "", field),
-        primary_subject=_get(entry, "primary_subject", str, "", field),
+        run_id=_text(entry, "run_id", field),
+        decision=_text(entry, "decision", field),
+        primary_subject=_text(entry, "primary_subject", field),
         confidence=_confidence(entry, "confidence", field),
     )
 

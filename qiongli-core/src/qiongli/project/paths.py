@@ -1,7 +1,7 @@
 """Where a project's state lives, and the refusal to follow it out of the project."""
 
 # Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
-# ruff: noqa: PTH110, PTH114, PTH118
+# ruff: noqa: PTH110, PTH114, PTH118, PTH208
 
 from __future__ import annotations
 
@@ -25,13 +25,27 @@ STAGING: Final = ".staging"
 INTENT: Final = ".staging/intent.json"
 INTENT_LIMIT: Final = 1_048_576
 _PART: Final = 65_536
-_AWAY: Final = "Move it away, or run: qiongli subject reset --cwd . (it keeps it under another name)"
 
 
 class Project(NamedTuple):
-    """An existing folder whose state may be read and written; `root` is resolved."""
+    """An existing folder whose state may be read and written; `root` is resolved.
+
+    `given` is how the caller named the folder, and `searched` whether the project may lie above it: a command that a
+    message names must act on the project that the message is about.
+    """
 
     root: Path
+    given: str = "."
+    searched: bool = False
+
+    def command(self, words: str) -> str:
+        """The command line that does what `words` say, such as `subject unlock`, to this project."""
+        return f"qiongli {words} {cwd_option(self.given, self.searched)}"
+
+    @property
+    def way_out(self) -> str:
+        """The hint for what stands where it does not belong."""
+        return f"Move it away, or run: {self.command('subject reset')} (it keeps it under another name)"
 
     @property
     def state(self) -> Path:
@@ -87,7 +101,7 @@ class Project(NamedTuple):
                 f"{self.shown(name)} is a symbolic link",
                 code="not_a_file",
                 place=self.shown(name),
-                hint=_AWAY,
+                hint=self.way_out,
             )
 
     def read(self, name: str, limit: int) -> bytes | None:
@@ -95,7 +109,29 @@ class Project(NamedTuple):
 
         Raises `StateRefusedError` for a link out of the project, `EnvironmentBrokenError` when the system refuses.
         """
-        return read_bytes(self._contained(name), limit, self.shown(name))
+        return read_bytes(self._contained(name), limit, self.shown(name), self)
+
+
+#: Stands for a project whose folder is not known: the one where the reader of a message is.
+HERE: Final = Project(Path())
+
+
+def cwd_option(given: str, searched: bool = False) -> str:
+    """The options that name a folder on a command line as the caller named it, quoted for the shell."""
+    return f"--cwd {_quoted(given)}{' --find-project' if searched else ''}"
+
+
+def _quoted(name: str) -> str:
+    if os.name == "nt":
+        # No name of a file holds a quotation mark there.
+        safe = name.isascii() and name.translate(_WITHOUT_SAFE_MARKS).isalnum()
+        return name if safe else f'"{name}"'
+    from shlex import quote
+
+    return quote(name)
+
+
+_WITHOUT_SAFE_MARKS: Final = str.maketrans("", "", "\\/:._-")
 
 
 def _is_link(path: str) -> bool:
@@ -106,7 +142,7 @@ def _is_link(path: str) -> bool:
         return False
 
 
-def read_bytes(path: str | Path, limit: int, shown: str) -> bytes | None:
+def read_bytes(path: str | Path, limit: int, shown: str, project: Project) -> bytes | None:
     """At most `limit + 1` bytes of a regular file, or None when there is none; never waits for a pipe's writer."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -121,7 +157,7 @@ def read_bytes(path: str | Path, limit: int, shown: str) -> bytes | None:
                 f"{shown} is not a regular file",
                 code="not_a_file",
                 place=shown,
-                hint=_AWAY,
+                hint=project.way_out,
             )
         # One byte more than there should be tells a file that has grown meanwhile.
         data = os.read(descriptor, min(found.st_size, limit) + 1)
@@ -137,6 +173,19 @@ def read_bytes(path: str | Path, limit: int, shown: str) -> bytes | None:
         os.close(descriptor)
 
 
+def list_names(project: Project, folder: str) -> list[str]:
+    """The names in a folder of the state, in no order; none where there is no folder.
+
+    Raises `StateRefusedError` for a link out of the project, `EnvironmentBrokenError` when the system refuses.
+    """
+    try:
+        return os.listdir(project.contained(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise unreadable(project.shown(folder), error) from error
+
+
 def unreadable(shown: str, error: OSError) -> EnvironmentBrokenError:
     """The error for a file that the operating system does not let us read."""
     return EnvironmentBrokenError(
@@ -147,12 +196,28 @@ def unreadable(shown: str, error: OSError) -> EnvironmentBrokenError:
     )
 
 
-def open_project(cwd: Path | str, *, find_project: bool = False) -> Project:
-    """The project of a folder that must exist; nothing is created.
+def escaped(text: str) -> str:
+    """A text of a file that anybody may have written, for a terminal: no control or format character is left in it."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
 
-    With `find_project` the nearest folder upwards that holds `.qiongli` is the project. Raises `InputError` with the
-    codes `folder_not_found`, `not_a_folder`, `no_project_found`; `StateRefusedError` when `.qiongli` leaves it.
+
+#: How callers name a project: by its folder, or by what `open_project` made of it.
+Folder = Path | str | Project
+
+
+def open_project(cwd: Folder, *, find_project: bool = False, shown: str = "") -> Project:
+    """The project of a folder that must exist; nothing is created. One that is open already is returned as it is.
+
+    With `find_project` the nearest folder upwards that holds `.qiongli` is the project. `shown` is what messages call
+    the folder, where that is not its name as given. Raises `InputError` with the codes `folder_not_found`,
+    `not_a_folder`, `no_project_found`; `StateRefusedError` when `.qiongli` leaves it.
     """
+    if isinstance(cwd, Project):
+        return cwd
     given = os.fspath(cwd)
     try:
         if not given:
@@ -164,32 +229,31 @@ def open_project(cwd: Path | str, *, find_project: bool = False) -> Project:
         raise InputError(
             f"the folder {given!r} does not exist",
             code="folder_not_found",
-            place="--cwd",
+            place="cwd",
             expected="an existing folder; Qiongli creates none",
             hint="Check the path",
         ) from None
     except (OSError, RuntimeError) as error:
         # A loop of links, or a folder on the way that may not be entered.
         raise InputError(
-            f"the folder {given!r} cannot be opened: {error}", code="folder_not_found", place="--cwd"
+            f"the folder {given!r} cannot be opened: {error}", code="folder_not_found", place="cwd"
         ) from None
     if not is_folder:
-        raise InputError(
-            f"{given!r} is a file", code="not_a_folder", place="--cwd", expected="the folder of the project"
-        )
+        raise InputError(f"{given!r} is a file", code="not_a_folder", place="cwd", expected="the folder of the project")
+    searched = False
     if find_project:
         for folder in (root, *root.parents):
             if (folder / STATE_FOLDER).is_dir():
-                root = folder
+                root, searched = folder, folder != root
                 break
         else:
             raise InputError(
                 f"neither {given!r} nor a folder above it holds {STATE_FOLDER}",
                 code="no_project_found",
-                place="--cwd",
-                hint="Run: qiongli project init --cwd DIR",
+                place="cwd",
+                hint=f"Run: qiongli project init {cwd_option(shown or given)}",
             )
-    project = Project(root)
+    project = Project(root, shown or given, searched)
     state = project.contained(".")
     if os.path.lexists(state) and not state.is_dir():
         raise EnvironmentBrokenError(

@@ -10,16 +10,15 @@ import json
 import os
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from qiongli.errors import EnvironmentBrokenError, InputError, StateCorruptError, StateRefusedError
 from qiongli.project.lifecycle import Plan, Request, plan
-from qiongli.project.manifest import Value
-from qiongli.project.paths import PROPOSALS, Project, open_project
-from qiongli.project.store import Change, Snapshot, Store, digest
+from qiongli.project.manifest import Value, is_slug
+from qiongli.project.paths import PROPOSALS, Folder, Project, list_names, open_project
+from qiongli.project.store import Change, Clock, Snapshot, Store, digest, system_clock
 from qiongli.records._units import SCHEMA_VERSION, to_packet
 from qiongli.records.lifecycle import ActionPacket
 from qiongli.records.project import ACTIONS
@@ -33,6 +32,8 @@ LIFETIME: Final = timedelta(hours=24)
 _CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 RETAINED_PROPOSALS: Final = 100
 _LIMIT: Final = 65_536
+#: Longest id, fingerprint or source of a proposal, in characters.
+_TEXT_LIMIT: Final = 1_000
 _ID: Final = re.compile(r"p-[0-9a-f]{24}\Z")
 _TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -107,7 +108,7 @@ def propose_action(store: Store, before: Snapshot, request: Request) -> tuple[st
 
 def _expired(store: Store, now: datetime) -> list[str]:
     """Names of the proposals to remove: those past their time, and the oldest beyond the limit."""
-    found = list_proposals(store.project)
+    found = _kept(store.project)
     expired = [proposal for proposal in found if _parse_time(proposal.expires) <= now]
     # Oldest first, as they are listed.
     alive = [proposal for proposal in found if proposal not in expired]
@@ -115,25 +116,32 @@ def _expired(store: Store, now: datetime) -> list[str]:
     return [f"{PROPOSALS}/{proposal.id}.json" for proposal in (*expired, *surplus)]
 
 
-def list_proposals(project: Project) -> tuple[Proposal, ...]:
-    """The readable proposals of a project, oldest first; others are passed over."""
-    try:
-        names = sorted(entry.name for entry in project.contained(PROPOSALS).iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
+def list_proposals(project: Project, *, clock: Clock = system_clock) -> tuple[Proposal, ...]:
+    """The proposals of a project that can be applied by now, oldest first.
+
+    One that has expired, or that cannot be read, is passed over. Raises `StateRefusedError` when their folder leaves
+    the project, `EnvironmentBrokenError` when the system refuses to list it.
+    """
+    now = clock().astimezone(UTC)
+    return tuple(proposal for proposal in _kept(project) if _is_good(proposal, now))
+
+
+def _kept(project: Project) -> tuple[Proposal, ...]:
+    """All readable proposals, oldest first."""
     found = []
-    for name in names:
+    for name in sorted(list_names(project, PROPOSALS)):
         identifier = name.removesuffix(".json")
         if _ID.match(identifier):
             try:
                 found.append(read_proposal(project, identifier))
-            except StateCorruptError:
+            except (InputError, StateCorruptError, StateRefusedError, EnvironmentBrokenError):
+                # One that is a link or is gone by now is no reason not to show the others.
                 continue
     return tuple(sorted(found, key=lambda proposal: (proposal.created, proposal.id)))
 
 
-def read_proposal(project: Project, identifier: str) -> Proposal:
-    """A proposal of this project by its id.
+def read_proposal(project: Project, identifier: str, *, clock: Clock = system_clock) -> Proposal:
+    """A proposal of this project by its id, expired or not.
 
     Raises `InputError` (`unknown_proposal`), or `StateCorruptError` (`proposal_malformed`) when its content is not
     what its id says.
@@ -144,12 +152,12 @@ def read_proposal(project: Project, identifier: str) -> Proposal:
             f"this project has no proposal {identifier[:40]!r}",
             code="unknown_proposal",
             place="proposal",
-            available=tuple(proposal.id for proposal in list_proposals(project)),
+            available=tuple(proposal.id for proposal in list_proposals(project, clock=clock)),
             hint="A proposal is applied once, and expires after 24 hours",
         )
     try:
         proposal = _from_packet(json.loads(data))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         proposal = None
     if proposal is None or proposal.id != identifier:
         raise StateCorruptError(
@@ -169,20 +177,28 @@ def _from_packet(content: dict[str, Any]) -> Proposal:
     named = [name for key, value in settings for name in (key, *((value,) if isinstance(value, str) else value))]
     if not all(isinstance(text, str) for text in (*texts.values(), *named, "" if subject is None else subject)):
         raise TypeError
+    if not (subject is None or is_slug(subject)) or any(len(text) > _TEXT_LIMIT for text in texts.values()):
+        raise ValueError("no proposal of ours")
+    if _parse_time(texts["expires"]) - _parse_time(texts["created"]) != LIFETIME:
+        raise ValueError("a proposal lives for a fixed time")
     return Proposal(subject=subject, settings=settings, **texts)
 
 
 def _parse_time(text: str) -> datetime:
-    try:
-        return datetime.strptime(text, _TIME).replace(tzinfo=UTC)
-    except ValueError:
-        # A time that is none has passed.
-        return datetime.min.replace(tzinfo=UTC)
+    """A time as we write it; raises `ValueError` for anything else."""
+    time = datetime.strptime(text, _TIME).replace(tzinfo=UTC)
+    if time.strftime(_TIME) != text:
+        raise ValueError("not written as we do")
+    return time
+
+
+def _is_good(proposal: Proposal, now: datetime) -> bool:
+    return _parse_time(proposal.created) <= now + _CLOCK_TOLERANCE and now < _parse_time(proposal.expires)
 
 
 def apply_proposal(
     identifier: str,
-    cwd: Path | str,
+    cwd: Folder,
     *,
     catalogue: Subjects | None = None,
     dry_run: bool = False,
@@ -200,7 +216,7 @@ def apply_proposal(
 
     store = store or Store(open_project(cwd, find_project=find_project))
     subjects = resolve_catalogue(catalogue)
-    proposal = read_proposal(store.project, identifier)
+    proposal = read_proposal(store.project, identifier, clock=store.clock)
     request = proposal.request()
 
     def planner(snapshot: Snapshot) -> Plan:
@@ -219,9 +235,12 @@ def apply_proposal(
 
 def _require_valid(store: Store, snapshot: Snapshot, proposal: Proposal) -> None:
     now = store.clock().astimezone(UTC)
-    again = f"Ask anew: qiongli subject {proposal.action} {proposal.subject or ''}".rstrip() + " --cwd ."
+    from qiongli.project.actions import command_line
+
     if proposal.action not in (*ACTIONS, "set"):
-        raise StateCorruptError(f"no such action: {proposal.action[:40]!r}", code="proposal_malformed", hint=again)
+        message = f"no such action: {proposal.action[:40]!r}"
+        raise StateCorruptError(message, code="proposal_malformed", hint="Ask for the action anew")
+    again = f"Ask anew: {command_line(proposal.request(), store.project)}"
     if proposal.project != _project_digest(store.project):
         raise StateRefusedError(
             "the proposal was made in another project, or in this one before it moved",
@@ -229,7 +248,7 @@ def _require_valid(store: Store, snapshot: Snapshot, proposal: Proposal) -> None
             place="proposal",
             hint=again,
         )
-    if now >= _parse_time(proposal.expires) or now < _parse_time(proposal.created) - _CLOCK_TOLERANCE:
+    if not _is_good(proposal, now):
         raise StateRefusedError(
             f"the proposal was good from {proposal.created} to {proposal.expires}",
             code="proposal_expired",

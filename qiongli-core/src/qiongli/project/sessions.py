@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
 from qiongli.errors import QiongliError
-from qiongli.project.paths import SESSION, Project, open_project
+from qiongli.project.paths import SESSION, Folder, Project, open_project
 from qiongli.project.store import Store
 from qiongli.records._units import SCHEMA_VERSION
 from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, apply
@@ -31,7 +30,7 @@ def load_session(project: Project, session: str) -> SessionState | None:
 
 
 def store_session(
-    cwd: Path | str, session: str, events: Iterable[SessionEvent], *, turn: int = 0, store: Store | None = None
+    cwd: Folder, session: str, events: Iterable[SessionEvent], *, turn: int = 0, store: Store | None = None
 ) -> SessionState:
     """Fold events into the stored state of a session and return it; the oldest of more than eight sessions goes.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -13,7 +12,7 @@ from qiongli.errors import InputError
 from qiongli.project.actions import carry_out
 from qiongli.project.lifecycle import Plan, Request, require_unlocked
 from qiongli.project.manifest import LIST_KEYS, Value
-from qiongli.project.paths import MANIFEST, STATE_FOLDER, open_project
+from qiongli.project.paths import MANIFEST, STATE_FOLDER, Folder, open_project
 from qiongli.project.status import resolve_catalogue
 from qiongli.project.store import Snapshot, Store
 from qiongli.project.subjects import find_lender, find_venue_holder, require_known
@@ -29,7 +28,7 @@ SETTINGS: Final = (*LIST_KEYS, "strictness")
 
 
 def init_project(
-    cwd: Path | str, *, catalogue: Subjects | None = None, dry_run: bool = False, store: Store | None = None
+    cwd: Folder, *, catalogue: Subjects | None = None, dry_run: bool = False, store: Store | None = None
 ) -> ActionPacket:
     """Give a project a manifest with the defaults; one that has a manifest keeps it. Raises the errors of the state."""
     store = store or Store(open_project(cwd))
@@ -46,7 +45,7 @@ def _plan_init(snapshot: Snapshot) -> Plan:
 
 
 def change_settings(
-    cwd: Path | str,
+    cwd: Folder,
     settings: Mapping[str, Value],
     *,
     catalogue: Subjects | None = None,
@@ -79,7 +78,7 @@ def plan_settings(snapshot: Snapshot, request: Request, catalogue: Catalogue) ->
     """Say what changing settings would do, or raise why it may not be done."""
     snapshot.require_readable()
     state = snapshot.manifest.state
-    require_unlocked(state, "changing its settings")
+    require_unlocked(snapshot, "changing its settings")
     values: dict[str, Any] = {key: _checked(key, value, state, catalogue) for key, value in request.settings}
     if not values:
         raise InputError("no setting was named", code="usage", available=SETTINGS)

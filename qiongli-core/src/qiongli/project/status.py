@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiongli.errors import StateCorruptError
 from qiongli.project.guidance import guidance_status
-from qiongli.project.paths import open_project
+from qiongli.project.paths import GUIDANCE, STATE_FOLDER, Folder, Project, open_project
 from qiongli.project.store import Snapshot, Store
 from qiongli.project.subjects import catalogue_warnings
 from qiongli.prompting import promotion_status
@@ -47,7 +46,7 @@ def resolve_catalogue(catalogue: Subjects | None) -> Catalogue:
     return catalogue() if callable(catalogue) else catalogue
 
 
-def read_project(cwd: Path | str, *, session: str | None = None, find_project: bool = False) -> ProjectReading:
+def read_project(cwd: Folder, *, session: str | None = None, find_project: bool = False) -> ProjectReading:
     """Read manifest, memory and, if it is named, the stored session; nothing is written.
 
     The memory comes without its events: no decision depends on them. `read_memory` has them.
@@ -63,25 +62,28 @@ def read_project(cwd: Path | str, *, session: str | None = None, find_project: b
         from qiongli.project.sessions import load_session
 
         stored = load_session(project, session)
-    memory, warnings = _readable(snapshot.memory, events=False)
+    memory, warnings = _readable(snapshot.memory, project, events=False)
     return ProjectReading(snapshot.manifest.state, memory, stored, (*snapshot.warnings, *warnings))
 
 
-def read_manifest_state(cwd: Path | str) -> tuple[ManifestState, tuple[str, ...]]:
+def read_manifest_state(cwd: Folder) -> tuple[ManifestState, tuple[str, ...]]:
     """The manifest's state and warnings about it; raises as `read_project` does."""
     snapshot = Store(open_project(cwd)).read()
     snapshot.require_readable()
     return snapshot.manifest.state, snapshot.manifest.warnings
 
 
-def read_memory(cwd: Path | str) -> tuple[EvidenceMemory, tuple[str, ...]]:
+def read_memory(cwd: Folder) -> tuple[EvidenceMemory, tuple[str, ...]]:
     """The evidence memory with all its events, and warnings about it; what is malformed counts as empty."""
-    memory = Store(open_project(cwd)).read().memory
-    readable, warnings = _readable(memory)
+    project = open_project(cwd)
+    memory = Store(project).read().memory
+    readable, warnings = _readable(memory, project)
     return readable, (*memory.warnings, *warnings)
 
 
-def _readable(memory: MemoryDocument, *, events: bool = True) -> tuple[EvidenceMemory, tuple[str, ...]]:
+def _readable(
+    memory: MemoryDocument, project: Project, *, events: bool = True
+) -> tuple[EvidenceMemory, tuple[str, ...]]:
     """The evidence memory, and warnings about lines that are not what they should be, as in a forged file.
 
     Events that are none are left out. With tasks that are none the memory counts as empty, as with any other fault.
@@ -89,14 +91,14 @@ def _readable(memory: MemoryDocument, *, events: bool = True) -> tuple[EvidenceM
     try:
         return memory.to_memory(events=events), ()
     except StateCorruptError as error:
-        hint = "to repair it run: qiongli subject reset --cwd ."
+        hint = f"to repair it run: {project.command('subject reset')}"
         warning = f"{error.place}: {error.message}, although the file holds their digest"
         if memory.checked().error is not None:
             return EvidenceMemory(), (f"{warning}; the memory is ignored; {hint}",)
         return memory.to_memory(events=False), (f"{warning}; they are left out; {hint}",)
 
 
-def subject_status(cwd: Path | str, *, catalogue: Subjects | None = None, find_project: bool = False) -> StatusPacket:
+def subject_status(cwd: Folder, *, catalogue: Subjects | None = None, find_project: bool = False) -> StatusPacket:
     """The status packet of a project; nothing is written. The catalogue is asked for only if the project needs it.
 
     Raises `InputError` when the folder is missing or a file, `StateCorruptError` when the manifest cannot be used.
@@ -126,6 +128,9 @@ def describe(snapshot: Snapshot, catalogue: Catalogue | None, *, guidance: str |
         warnings += catalogue_warnings(state, catalogue)
     if guidance is None:
         guidance = "none" if catalogue is None else guidance_status(snapshot.guidance, state, catalogue)
+    if guidance == "broken":
+        lint = snapshot.project.command("guidance lint")
+        warnings.append(f"{STATE_FOLDER}/{GUIDANCE}: the managed block is broken; to see where run: {lint}")
     # Which tasks were counted says nothing that is shown.
     known = EvidenceMemory(
         dismissed_subjects=dict(memory.dismissed),

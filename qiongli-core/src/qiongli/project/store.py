@@ -100,15 +100,11 @@ class Store(NamedTuple):
         before and after reading, what was read is one state. Raises `EnvironmentBrokenError` for unreadable files.
         """
         for attempt in range(_ATTEMPTS):
-            refused: tuple[tuple[str, QiongliError], ...] = ()
-            try:
-                intent = self.project.read(INTENT, INTENT_LIMIT)
-            except (StateRefusedError, StateCorruptError) as error:
-                intent, refused = None, ((INTENT, error),)
+            intent = self._intent()
             snapshot = self._read_files(intent)
             # No two intents are alike, so the same one before and after is one unfinished change.
-            if self._raw(INTENT, INTENT_LIMIT) == intent and (intent is not None or self._is_same(snapshot.memory)):
-                return snapshot._replace(refusals=(*refused, *snapshot.refusals))
+            if self._intent() == intent and (intent is not None or self._is_same(snapshot.memory)):
+                return snapshot
             time.sleep(_PAUSE * min(attempt, 10))
         # Writers without a pause; every file is whole in itself.
         return snapshot._replace(warnings=(*snapshot.warnings, "the project is being written to all the time"))
@@ -118,6 +114,13 @@ class Store(NamedTuple):
         if memory.data is None or memory.telling is None:
             return self._raw(MEMORY, _LIMITS[MEMORY]) == memory.data
         return self._raw(MEMORY, memory.telling) == memory.data[: memory.telling + 1]
+
+    def _intent(self) -> bytes | None:
+        """The intent's bytes; none at all of what is no file in the project, which cannot be finished either."""
+        try:
+            return self.project.read(INTENT, INTENT_LIMIT)
+        except (StateRefusedError, StateCorruptError):
+            return b""
 
     def _raw(self, name: str, limit: int) -> bytes | None:
         try:
@@ -130,10 +133,14 @@ class Store(NamedTuple):
         staged: dict[str, str] = {}
         gone: set[str] = set()
         steps = None
+        warnings: tuple[str, ...] = ()
         if intent is not None:
-            from qiongli.project._transaction import parse_intent
+            from qiongli.project._transaction import unfinished
 
-            steps = parse_intent(intent)
+            steps = unfinished(self.project, intent)
+            if steps is None:
+                place = self.project.shown(INTENT)
+                warnings = (f"{place} is no change that Qiongli can finish; it is put aside at the next write",)
         for step in steps or ():
             if step.kind == "write":
                 staged[step.target] = f"{STAGING}/{step.staged}"
@@ -162,13 +169,13 @@ class Store(NamedTuple):
         if seen is not None and seen.manifest.data == manifest_data:
             manifest = seen.manifest
         else:
-            manifest = parse_manifest(manifest_data)
+            manifest = parse_manifest(manifest_data, self.project)
         return Snapshot(
             self.project,
             manifest,
             memory,
             read(GUIDANCE),
-            warnings=(*manifest.warnings, *memory.warnings),
+            warnings=(*warnings, *manifest.warnings, *memory.warnings),
             refusals=tuple(refusals),
         )
 
@@ -204,7 +211,7 @@ class Store(NamedTuple):
                 require(snapshot, if_revision, if_digest)
                 snapshot = snapshot._replace(warnings=(*warnings, *snapshot.warnings))
                 try:
-                    yield Change(self, snapshot, Transaction(self.project, self.operations, lock.sign))
+                    yield Change(self, snapshot, Transaction(self.project, self.operations, lock.sign), warnings)
                 except OSError:
                     self._tidy()
                     raise
@@ -233,6 +240,13 @@ class Change(NamedTuple):
     store: Store
     snapshot: Snapshot
     transaction: Transaction
+    #: What recovery had to tell; the snapshot's warnings hold it, too.
+    recovered: tuple[str, ...] = ()
+
+    def looked_again(self) -> Change:
+        """The same with the state as it is now, after something was moved out of the way."""
+        snapshot = self.store._read_files(None, self.snapshot)
+        return self._replace(snapshot=snapshot._replace(warnings=(*self.recovered, *snapshot.warnings)))
 
 
 def require(snapshot: Snapshot, if_revision: int | None, if_digest: str | None) -> None:
@@ -247,5 +261,5 @@ def require(snapshot: Snapshot, if_revision: int | None, if_digest: str | None) 
         f"the project has changed since you looked: you saw {seen}",
         code="changed_since",
         place=STATE_FOLDER,
-        hint="Look again: qiongli subject status --cwd .",
+        hint=f"Look again: {snapshot.project.command('subject status')}",
     )

@@ -1,24 +1,20 @@
 """The trace: what was asked and answered, kept for people and for evolution, redacted, and never evidence again."""
 
-# Plain `os` calls throughout: a path object for each step costs more than the step, and loses the error's file name.
-# ruff: noqa: PTH208
-
 from __future__ import annotations
 
 import json
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from qiongli.diagnostics import redact_text
-from qiongli.errors import InputError, StateCorruptError
+from qiongli.errors import InputError, QiongliError, StateCorruptError
 from qiongli.project.lifecycle import Plan, Request
 from qiongli.project.memory import Suggested
-from qiongli.project.paths import MEMORY, RUNS, Project, open_project
+from qiongli.project.paths import MEMORY, RUNS, Folder, Project, escaped, list_names, open_project
 from qiongli.project.store import Snapshot, Store, digest
 from qiongli.records._units import SCHEMA_VERSION, to_json, to_packet
 from qiongli.records.lifecycle import LatestRefinement
@@ -34,7 +30,7 @@ _PRUNE_EVERY: Final = 256
 TEXT_LIMIT: Final = 65_536
 _FILE_LIMIT: Final = 8_388_608
 _DEPTH_LIMIT: Final = 32
-_RUN_ID: Final = re.compile(r"run-(\d{1,15})\Z")
+_RUN_ID: Final = re.compile(r"run-(0|[1-9][0-9]{0,14})\Z")
 _FILES: Final = ("packet", "refinement", "plan", "guidance_context", "proposal")
 
 
@@ -62,7 +58,7 @@ class RunSummary:
 
 
 def record_refinement(
-    cwd: Path | str,
+    cwd: Folder,
     packet: RefinementPacket,
     *,
     task_packet: Mapping[str, object] | str | None = None,
@@ -178,45 +174,51 @@ def redacted(value: object, depth: int = 0) -> Any:
 
 def run_ids(project: Project) -> list[str]:
     """The ids of all recorded runs, oldest first."""
-    try:
-        names = os.listdir(project.contained(RUNS))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    numbers = [int(match[1]) for match in map(_RUN_ID.match, names) if match]
+    numbers = [int(match[1]) for match in map(_RUN_ID.match, list_names(project, RUNS)) if match]
     return [f"run-{number}" for number in sorted(numbers)]
 
 
-def list_runs(cwd: Path | str, *, limit: int = 20) -> tuple[tuple[RunSummary, ...], int]:
-    """The newest runs, newest first, and how many there are in all."""
-    project = open_project(cwd)
+def list_runs(cwd: Folder, *, limit: int = 20, find_project: bool = False) -> tuple[tuple[RunSummary, ...], int]:
+    """The newest runs, newest first, and how many there are in all.
+
+    A run that cannot be read has the decision `unreadable`. Raises `StateRefusedError` when the folder of the runs
+    leaves the project, `EnvironmentBrokenError` when the system refuses to list it.
+    """
+    project = open_project(cwd, find_project=find_project)
     found = run_ids(project)
     return tuple(_summary(project, run_id) for run_id in reversed(found[-limit:])), len(found)
 
 
 def _summary(project: Project, run_id: str) -> RunSummary:
-    packet, refinement = (_read(project, run_id, name) or {} for name in ("packet", "refinement"))
-    return RunSummary(
-        run_id,
-        str(packet.get("time", "")),
-        str(refinement.get("decision", "unreadable")),
-        str(refinement.get("primary_subject", "")),
-        float(refinement.get("confidence") or 0),
-        str(packet.get("fingerprint", "")),
-    )
+    packet, refinement = (_read(project, run_id, name) for name in ("packet", "refinement"))
+    if packet is None or refinement is None:
+        return RunSummary(run_id, "", "unreadable", "", 0.0, "")
+    texts = [packet.get("time", ""), packet.get("fingerprint", "")]
+    texts += [refinement.get("decision"), refinement.get("primary_subject", "")]
+    confidence = refinement.get("confidence", 0)
+    if not all(type(text) is str for text in texts) or type(confidence) not in (int, float) or not 0 <= confidence <= 1:
+        return RunSummary(run_id, "", "unreadable", "", 0.0, "")
+    time, fingerprint, decision, subject = map(escaped, texts)
+    return RunSummary(run_id, time, decision, subject, float(confidence), fingerprint)
 
 
 def _read(project: Project, run_id: str, name: str) -> dict[str, Any] | None:
-    data = project.read(f"{RUNS}/{run_id}/{name}.json", _FILE_LIMIT)
+    """One file of a run; None for one that is missing, is no JSON object, or leads out of the project."""
     try:
-        content = json.loads(data) if data is not None and len(data) <= _FILE_LIMIT else None
-    except (ValueError, RecursionError):
+        data = project.read(f"{RUNS}/{run_id}/{name}.json", _FILE_LIMIT)
+        content = json.loads(data, parse_constant=_refuse) if data is not None and len(data) <= _FILE_LIMIT else None
+    except (QiongliError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
 
 
-def read_run(cwd: Path | str, run_id: str) -> dict[str, Any]:
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def read_run(cwd: Folder, run_id: str, *, find_project: bool = False) -> dict[str, Any]:
     """Everything that was kept of a run, as one JSON-ready document. Raises `InputError` for an unknown run."""
-    project = open_project(cwd)
+    project = open_project(cwd, find_project=find_project)
     found = run_ids(project)
     if run_id not in found:
         raise InputError(
@@ -224,19 +226,26 @@ def read_run(cwd: Path | str, run_id: str) -> dict[str, Any]:
             code="unknown_run",
             place="run",
             available=tuple(reversed(found[-10:])),
-            hint="Run: qiongli trace list --cwd .",
+            hint=f"Run: {project.command('trace list')}",
         )
     parts = {name: _read(project, run_id, name) for name in _FILES}
     if parts["refinement"] is None:
-        raise StateCorruptError(f"the run {run_id} cannot be read", code="trace_malformed", place=f"{RUNS}/{run_id}")
+        raise StateCorruptError(
+            f"the run {run_id} cannot be read",
+            code="trace_malformed",
+            place=project.shown(f"{RUNS}/{run_id}/refinement.json"),
+            expected="a JSON object in a file of this project",
+        )
     return {"schema_version": SCHEMA_VERSION, "run_id": run_id, **parts}
 
 
-def prune_runs(cwd: Path | str, *, keep: int, dry_run: bool = False, store: Store | None = None) -> tuple[str, ...]:
+def prune_runs(
+    cwd: Folder, *, keep: int, dry_run: bool = False, find_project: bool = False, store: Store | None = None
+) -> tuple[str, ...]:
     """Remove all but the newest `keep` runs and return their ids; evidence memory and events stay."""
     if keep < 0:
-        raise InputError("a number of runs cannot be negative", code="usage", place="--keep")
-    store = store or Store(open_project(cwd))
+        raise InputError("a number of runs cannot be negative", code="usage", place="keep")
+    store = store or Store(open_project(cwd, find_project=find_project))
     if dry_run or len(run_ids(store.project)) <= keep:
         found = run_ids(store.project)
         return tuple(found[: max(0, len(found) - keep)])

@@ -75,5 +75,7 @@ class ActionPacket(Record):
     proposal: str | None = None
     #: `applied`, `unchanged` (nothing to do, nothing written), `dry_run` or `proposed`.
     status: ActionStatus = "applied"
-    #: The command line that does the same, for a person to run.
+    #: The command line that does the same to the folder that was named, for a person to run.
     command: str = ""
+    #: What was done, where the action's name does not say it, as what was undone; nothing to worry about.
+    notes: tuple[str, ...] = ()

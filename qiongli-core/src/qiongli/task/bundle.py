@@ -54,7 +54,7 @@ def room_beside_core(budget: int | None) -> int | None:
         raise InputError(
             f"a budget of {budget} tokens has no room for the core guidance",
             code="budget_too_small",
-            place="--budget",
+            place="budget",
             expected=f"at least {core} tokens",
         )
     return budget - core

@@ -25,6 +25,7 @@ from qiongli.task.bundle import SETTLED, make_bundle
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue
+    from qiongli.project.paths import Project
 
 
 def preview_task(
@@ -35,14 +36,17 @@ def preview_task(
     launch: LaunchVerdict,
     budget: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    project: Project | None = None,
 ) -> TaskRun:
     """The preview of a routed task; nothing is written or started, and `launch` is only shown.
+
+    `project` is the one that the commands of a suggestion name; without one they leave the folder open.
 
     Raises `InputError` (`budget_too_small`) as `make_bundle` does.
     """
     bundle = make_bundle(packet, manifest_state, catalogue, budget=budget, limits=limits)
     missing = tuple(_missing(packet, manifest_state, catalogue, bundle))
-    suggestion = _suggestion(packet)
+    suggestion = _suggestion(packet, project)
     return TaskRun(
         mode="preview",
         summary=packet.summary,
@@ -60,16 +64,20 @@ def preview_task(
     )
 
 
-def _suggestion(packet: RefinementPacket) -> SuggestedSubject | None:
+def _suggestion(packet: RefinementPacket, project: Project | None) -> SuggestedSubject | None:
     if packet.decision != "suggest_subject":
         return None
     subject = packet.primary_subject
+    confirm, dismiss = (
+        f"qiongli {words} --cwd DIR" if project is None else project.command(words)
+        for words in (f"subject confirm {subject}", f"subject dismiss {subject}")
+    )
     return SuggestedSubject(
         subject=subject,
         status="unconfirmed" if packet.prompt else "dismissed",
         prompt=packet.prompt,
-        confirm=f"qiongli subject confirm {subject} --cwd .",
-        dismiss=f"qiongli subject dismiss {subject} --cwd .",
+        confirm=confirm,
+        dismiss=dismiss,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -21,6 +20,7 @@ from qiongli.task.reinforcement import Attempt, events_of, session_of
 if TYPE_CHECKING:
     from qiongli.hookspecs import AgentAdapter
     from qiongli.plugins.hooks import HookCaller
+    from qiongli.project.paths import Folder
     from qiongli.runtime import Runtime
     from qiongli.session import SessionState
 
@@ -40,7 +40,8 @@ class Launching:
 def run_task(
     task: Mapping[str, object] | str,
     *,
-    cwd: Path | None = None,
+    cwd: Folder | None = None,
+    find_project: bool = False,
     budget: int | None = None,
     answers: Mapping[str, str] | None = None,
     record: bool = False,
@@ -50,7 +51,8 @@ def run_task(
 ) -> TaskRun:
     """Preview a task; record it with `record`; start an agent when the flag and the user's setting both say so.
 
-    `cwd` is the project whose state takes part, needed to record and to launch. `budget` limits the context bundle,
+    `cwd` is the project whose state takes part, or with `find_project` may lie below it; it is needed to record and to
+    launch. `budget` limits the context bundle,
     core guidance included, in tokens. `session` names the conversation; without it each task has a session of its
     own. A launch that is not allowed leaves a preview whose `launch` says why.
 
@@ -59,9 +61,14 @@ def run_task(
     """
     if cwd is None and (record or launching.agent):
         what = "recorded" if record else "given to an agent"
-        raise InputError(f"only a task of a project can be {what}", code="project_needed", hint="Add: --cwd DIR")
+        raise InputError(
+            f"only a task of a project can be {what}",
+            code="project_needed",
+            place="cwd",
+            hint="Name the project's folder, on the command line with --cwd DIR",
+        )
     room_beside_core(budget)
-    router = open_router(cwd, runtime=runtime)
+    router = open_router(cwd, runtime=runtime, find_project=find_project)
     verdict, adapter = verdict_on(launching.agent, router.runtime.hooks)
     identifier = session_of(task, session)
     state = _stored_session(router, identifier)
@@ -77,6 +84,7 @@ def run_task(
         launch=verdict,
         budget=budget,
         limits=router.runtime.limits,
+        project=router.project,
     )
     outcome = None
     if adapter is not None and packet.refusal is None:
@@ -128,11 +136,11 @@ def _launch(
 
 
 def _stored_session(router: Router, identifier: str | None) -> SessionState | None:
-    if router.cwd is None or identifier is None:
+    if router.project is None or identifier is None:
         return None
-    from qiongli.project import load_session, open_project
+    from qiongli.project import load_session
 
-    return load_session(open_project(router.cwd), identifier)
+    return load_session(router.project, identifier)
 
 
 def _record(
@@ -148,13 +156,13 @@ def _record(
     from qiongli.project import record_refinement, store_session
     from qiongli.session import Identifier, SessionState
 
-    assert router.cwd is not None
-    kept = record_refinement(router.cwd, packet, task_packet=task, source="task_run")
+    assert router.project is not None
+    kept = record_refinement(router.project, packet, task_packet=task, source="task_run")
     if identifier is None:
         return TaskRecording(kept.run_id, "", 0)
     state = state or SessionState(Identifier(identifier))
     events = events_of(
         packet, state, answers=answers, attempt=_ATTEMPTS.get(outcome.status) if outcome is not None else None
     )
-    stored = store_session(router.cwd, identifier, events, turn=state.turn + 1)
+    stored = store_session(router.project, identifier, events, turn=state.turn + 1)
     return TaskRecording(kept.run_id, identifier, stored.turn)
