@@ -81,7 +81,7 @@ events = st.lists(
     max_size=6,
 )
 entries = st.dictionaries(
-    st.text(max_size=8),
+    st.from_regex(r"[a-z0-9][a-z0-9_-]{0,7}", fullmatch=True),
     st.tuples(
         st.fixed_dictionaries(
             {"suggestion_count": st.integers(0, 9)},

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from project_cases import FailsAt, Watched, make_store, standard_subjects, state_files, suggestion
+from project_cases import FailsAt, Watched, copy_project, make_store, standard_subjects, state_files, suggestion
 
 from qiongli.errors import EnvironmentBrokenError, InputError, QiongliError, StateCorruptError, StateRefusedError
 from qiongli.plugins import Catalogue
@@ -23,6 +25,8 @@ from qiongli.project import (
     subject_status,
     undo_action,
 )
+from qiongli.project._locking import ProjectLock
+from qiongli.project._operations import REAL
 from qiongli.project.paths import GUIDANCE, INTENT, LOCK, MANIFEST, MEMORY
 
 FOLDERS = ("trace", "trace/runs", "guidance.d", "proposals", ".staging")
@@ -79,20 +83,19 @@ def test_reset_puts_aside_what_stands_where_a_folder_belongs(
     assert (root.parent / "outside/subject_evidence.json").read_text(encoding="utf-8") == "private"
 
 
-@pytest.mark.parametrize("name", [LOCK, INTENT])
-def test_reset_puts_aside_a_folder_or_a_link_where_a_file_belongs(project: tuple[Path, Catalogue], name: str) -> None:
+def test_reset_puts_aside_a_folder_or_a_link_where_the_lock_belongs(project: tuple[Path, Catalogue]) -> None:
     root, subjects = project
     for kind in ("folder", "link"):
         apply_action("lock", root, "finance", catalogue=subjects)
-        path = root / ".qiongli" / name
+        path = root / ".qiongli" / LOCK
         path.unlink(missing_ok=True)
-        _obstruct(root, name, kind)
+        _obstruct(root, LOCK, kind)
         with pytest.raises(QiongliError) as raised:
             apply_action("dismiss", root, "finance", catalogue=subjects, store=make_store(root))
         assert raised.value.hint
         packet = apply_action("reset", root, catalogue=subjects, store=make_store(root))
         assert packet.after.subject_mode == "auto"
-        assert f".qiongli/{name} could not be used" in packet.warnings[0]
+        assert f".qiongli/{LOCK} could not be used" in packet.warnings[0]
         assert os.path.lexists(root / ".qiongli" / packet.warnings[0].rpartition(" ")[2])
 
 
@@ -110,12 +113,146 @@ def test_a_file_where_a_folder_belongs_is_an_error_that_says_what_to_do(
     assert state_files(root) == before
 
 
-def test_a_reset_that_is_refused_moves_nothing(project: tuple[Path, Catalogue]) -> None:
+def _tree(root: Path) -> dict[str, bytes | str | None]:
+    """Everything of a state by name: contents of files, targets of links, None for folders."""
+    state = root / ".qiongli"
+    return {
+        path.relative_to(state).as_posix(): (
+            str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        )
+        for path in state.rglob("*")
+        # What a reader and a writer create is not the user's.
+        if path.name not in (".lock", ".staging") or not path.is_file()
+    }
+
+
+OBSTACLES = (*FOLDERS, LOCK)
+
+
+@pytest.mark.parametrize("why", ["a revision", "a lock that is taken", "no locks", "a broken disk", "no subjects"])
+@pytest.mark.parametrize("name", OBSTACLES)
+def test_a_reset_that_raises_has_moved_nothing(project: tuple[Path, Catalogue], name: str, why: str) -> None:
+    """Whatever it fails at, before the lock, at it or while it writes: what stood in the way stands there again."""
+    root, subjects = project
+    (root / ".qiongli/.staging").mkdir()
+    (root / ".qiongli" / MANIFEST).write_bytes(b"active_subject: [")
+    _obstruct(root, name, "folder" if name == LOCK else "file")
+    before = _tree(root)
+    writes = {"no locks": FailsAt(errno.ENOLCK, names=("lock",)), "a broken disk": FailsAt(errno.EIO, names=("write",))}
+    store = make_store(root, writes.get(why), timeout=0.2)
+
+    def no_subjects() -> Catalogue:
+        raise EnvironmentBrokenError("nothing is installed")
+
+    with ExitStack() as stack:
+        if why == "a lock that is taken":
+            if name in (LOCK, ".staging"):
+                pytest.skip("whoever holds the lock made a file of what stood there")
+            stack.enter_context(ProjectLock(root / ".qiongli" / LOCK, REAL))
+        with pytest.raises(QiongliError):
+            apply_action(
+                "reset",
+                root,
+                catalogue=no_subjects if why == "no subjects" else subjects,
+                if_revision=7 if why == "a revision" else None,
+                store=store,
+            )
+    after = _tree(root)
+    assert {key: after.get(key) for key in before} == before
+    # Empty folders may have been made; no file was, and no copy.
+    assert {key for key in after if key not in before and after[key] is not None} == set()
+    assert not [key for key in after if "corrupt" in key]
+
+
+def test_a_reset_that_fails_at_any_operation_puts_back_what_stood_in_the_way_or_is_finished_later(
+    project: tuple[Path, Catalogue],
+) -> None:
     root, subjects = project
     _obstruct(root, "trace", "file")
-    with pytest.raises(StateRefusedError):
-        apply_action("reset", root, catalogue=subjects, if_revision=7)
-    assert state_files(root) == {"trace": b"mine"}
+    (root / ".qiongli" / MANIFEST).write_bytes(b"b: &b finance\nactive_subject: *b\nsubject_mode: confirmed\n")
+    start = copy_project(root, root.parent / "start")
+    watched = Watched()
+    apply_action("reset", root, catalogue=subjects, store=make_store(root, watched))
+    old, new = state_files(start), state_files(root)
+    outcomes = []
+    for at in range(len(watched.names)):
+        shutil.rmtree(root)
+        copy_project(start, root)
+        try:
+            apply_action("reset", root, catalogue=subjects, store=make_store(root, FailsAt(errno.EIO, at=at)))
+        except EnvironmentBrokenError:
+            raised = True
+        else:
+            raised = False
+        # The user's bytes are never lost.
+        assert b"mine" in state_files(root).values()
+        if raised and not (root / ".qiongli" / INTENT).exists():
+            assert state_files(root) in (old, new), watched.names[at]
+            outcomes.append(state_files(root) == old)
+        apply_action("reset", root, catalogue=subjects, store=make_store(root))
+        assert subject_status(root, catalogue=subjects).subject_mode == "auto"
+        assert b"mine" in state_files(root).values()
+    # Nearly all of it is before the change is announced.
+    assert outcomes.count(True) > len(watched.names) // 2
+
+
+#: Manifests that read as finance, confirmed, and in which no value can be replaced alone.
+UNEDITABLE = {
+    "a tab before a comment": b"active_subject: finance\t# mine\nsubject_mode: confirmed\n",
+    "an alias": b"base: &b finance\nactive_subject: *b\nsubject_mode: confirmed\n",
+    "an anchor": b"active_subject: &x finance\nsubject_mode: confirmed\nnote: *x\n",
+    "a folded item": b"active_subject: finance\nsubject_mode: confirmed\nvenue_profiles:\n - >-\n   abc\n",
+    "an item over lines": b"active_subject: finance\nsubject_mode: confirmed\nvenue_profiles:\n -\n  abc\n",
+    "old line ends": b"active_subject: finance\rsubject_mode: confirmed\rvenue_profiles:\r  - a # b\r  - b\rx: 1\r",
+    "a list on its key's line": b"active_subject: finance\nsubject_mode: confirmed\n? venue_profiles\n: - a\n  - b\n",
+    "a key that is a list": b"? [a]\n: b\nactive_subject: &x finance\nsubject_mode: confirmed\n",
+    "an alias inside itself": b"x: &x [*x]\nactive_subject: &y finance\nsubject_mode: confirmed\n",
+}
+
+
+@pytest.mark.parametrize("name", UNEDITABLE)
+def test_reset_keeps_a_copy_of_a_manifest_that_cannot_be_edited_and_begins_a_new_one(
+    project: tuple[Path, Catalogue], name: str
+) -> None:
+    root, subjects = project
+    manifest = root / ".qiongli" / MANIFEST
+    manifest.write_bytes(UNEDITABLE[name])
+    status = subject_status(root, catalogue=subjects)
+    assert (status.active_subject, status.subject_mode) == ("finance", "confirmed")
+    previewed = apply_action("reset", root, catalogue=subjects, dry_run=True)
+    proposed = apply_action("reset", root, catalogue=subjects, propose=True, store=make_store(root))
+    assert proposed.proposal is not None
+    assert manifest.read_bytes() == UNEDITABLE[name]
+    packet = apply_action("reset", root, catalogue=subjects, store=make_store(root))
+    assert previewed.after.subject_mode == packet.after.subject_mode == "auto"
+    assert subject_status(root, catalogue=subjects).subject_mode == "auto"
+    copies = list(manifest.parent.glob(f"{MANIFEST}.corrupt-*"))
+    edited = not copies
+    if edited:
+        # An edit in place is even better, where everything else stays.
+        assert name in ("a list on its key's line",)
+    else:
+        assert [copy.read_bytes() for copy in copies] == [UNEDITABLE[name]]
+        assert [text for text in packet.warnings if f".qiongli/{MANIFEST} could not be used and is kept" in text]
+        assert [text for text in previewed.warnings if f".qiongli/{MANIFEST} could not be used and is kept" in text]
+    # It was the user's choice all the same, and comes back.
+    assert undo_action(root, catalogue=subjects, store=make_store(root)).after.active_subject == "finance"
+    assert manifest.read_bytes() == UNEDITABLE[name]
+
+
+@pytest.mark.parametrize("name", ["a tab before a comment", "an alias", "an anchor", "a key that is a list"])
+def test_other_actions_refuse_a_manifest_that_cannot_be_edited_and_change_nothing(
+    project: tuple[Path, Catalogue], name: str
+) -> None:
+    root, subjects = project
+    (root / ".qiongli" / MANIFEST).write_bytes(UNEDITABLE[name])
+    before = state_files(root)
+    for propose in (False, True):
+        with pytest.raises(StateCorruptError) as raised:
+            apply_action("lock", root, "economics", catalogue=subjects, propose=propose, store=make_store(root))
+        assert raised.value.code == "manifest_not_editable"
+        assert "subject reset" in raised.value.hint
+    assert state_files(root) == before
 
 
 def test_runs_outlive_the_reset_of_another_obstacle(project: tuple[Path, Catalogue]) -> None:

@@ -55,7 +55,7 @@ def is_below(name: str, folders: list[str] | tuple[str, ...]) -> bool:
 @contextmanager
 def cleared(store: Store, names: Sequence[str]) -> Iterator[None]:
     """Give obstacles other names; when what happens then raises, they get their own back and nothing has changed."""
-    from qiongli.project._transaction import free_name, refused
+    from qiongli.project._transaction import free_name
 
     project = store.project
     moved: list[tuple[str, str]] = []
@@ -63,26 +63,23 @@ def cleared(store: Store, names: Sequence[str]) -> Iterator[None]:
         for name in names:
             aside = free_name(project, aside_stem(store, name))
             try:
-                _move(store, name, aside)
+                store.operations.rename(project.path(name), project.path(aside))
             except FileNotFoundError:
                 # Another reset was faster.
                 continue
             moved.append((name, aside))
+            _sync(store, name, aside)
         yield
     except (Exception, KeyboardInterrupt) as error:
         if getattr(error, "code", "") != "project_busy":
             # Whoever is busy there uses what was cleared.
             _put_back(store, moved)
-        if isinstance(error, OSError):
-            raise refused(project, error) from error
         raise
 
 
-def _move(store: Store, name: str, other: str) -> None:
-    project = store.project
-    store.operations.rename(project.path(name), project.path(other))
-    for folder in sorted({os.path.dirname(name), os.path.dirname(other)}):
-        store.operations.sync_folder(project.path(folder) if folder else project.state)
+def _sync(store: Store, *names: str) -> None:
+    for folder in sorted(set(map(os.path.dirname, names))):
+        store.operations.sync_folder(store.project.path(folder) if folder else store.project.state)
 
 
 def _put_back(store: Store, moved: list[tuple[str, str]]) -> None:
@@ -93,7 +90,8 @@ def _put_back(store: Store, moved: list[tuple[str, str]]) -> None:
         try:
             _vacate(store, name)
             if not os.path.lexists(store.project.path(name)):
-                _move(store, aside, name)
+                store.operations.rename(store.project.path(aside), store.project.path(name))
+                _sync(store, aside, name)
         except OSError:
             continue
 

@@ -126,14 +126,19 @@ def carry_out(
     if planned.obstacles:
         # What refuses the action refuses it before anything is moved.
         prepare(store, before, planned, catalogue)
-    with (
-        _cleared(store, planned.obstacles, needed_for_the_lock=True),
-        store.writing(if_revision=if_revision, if_digest=if_digest, seen=before) as change,
-        _cleared(store, planned.obstacles, needed_for_the_lock=False),
-    ):
-        if planned.obstacles:
-            change = change.looked_again()
-        return _write(change, planner(change.snapshot), catalogue, extra, told)
+    try:
+        with (
+            _cleared(store, planned.obstacles, needed_for_the_lock=True),
+            store.writing(if_revision=if_revision, if_digest=if_digest, seen=before) as change,
+            _cleared(store, planned.obstacles, needed_for_the_lock=False),
+        ):
+            if planned.obstacles:
+                change = change.looked_again()
+            return _write(change, planner(change.snapshot), catalogue, extra, told)
+    except OSError as error:
+        from qiongli.project._transaction import refused
+
+        raise refused(store.project, error) from error
 
 
 def _cleared(store: Store, obstacles: tuple[str, ...], *, needed_for_the_lock: bool) -> AbstractContextManager[None]:
