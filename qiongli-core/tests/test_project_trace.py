@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from qiongli.project.memory import EVENTS_SLACK, RETAINED_EVENTS
 from qiongli.prompting import prompt_state
 from qiongli.records.packet import Persistence, RefinementPacket
 from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, SuggestionMemory
+from qiongli.records.resources import PlannedResource, ResourceActivationPlan
 from qiongli.session import Identifier, SessionContext, SessionEvent, SessionState, fold
 
 
@@ -67,6 +69,31 @@ def test_a_run_keeps_packet_refinement_plan_context_and_proposal(root: Path) -> 
     assert run["plan"] == packet.to_packet()["resource_activation_plan"]
     assert run["guidance_context"]["manifest"]["active_subject"] == "auto"
     assert run["proposal"] == {"action": "confirm"}
+
+
+def test_checksums_survive_the_redaction_and_tokens_in_texts_do_not(root: Path, subjects: Catalogue) -> None:
+    apply_action("confirm", root, "finance", catalogue=subjects)
+    checksum = f"sha256:{'0123456789abcdef' * 4}"
+    resource = PlannedResource("overlay", "finance", "finance", "overlays/finance.yaml", checksum, 1, "applied")
+    packet = attrs.evolve(
+        suggestion("finance", "abc"),
+        resource_activation_plan=ResourceActivationPlan(resources=(resource,)),
+        summary=f"the file {checksum} is read",
+    )
+    task = {"context": f"see {checksum}", "checksum": "hunter2 password: x1y2z3", "digest": checksum[7:]}
+    record_refinement(root, packet, task_packet=task, store=make_store(root))
+    run = read_run(root, "run-2")
+    assert run["plan"]["resources"][0]["checksum"] == checksum
+    assert run["refinement"]["resource_activation_plan"] == run["plan"]
+    block = (root / ".qiongli/guidance.d/subject-runtime.md").read_bytes()
+    assert run["guidance_context"]["guidance_digest"] == f"sha256:{hashlib.sha256(block).hexdigest()}"
+    # The same characters in a text, or a digest without its form, may be anything.
+    assert run["refinement"]["summary"] == "the file sha256:[redacted:token] is read"
+    assert run["packet"]["task_packet"] == {
+        "context": "see sha256:[redacted:token]",
+        "checksum": "hunter2 password: [redacted:secret]",
+        "digest": "[redacted:token]",
+    }
 
 
 def test_the_status_shows_the_latest_run(root: Path, subjects: Catalogue) -> None:

@@ -142,7 +142,7 @@ def _run_files(
         "guidance_context": {
             "manifest": to_packet(before.manifest.state),
             "dismissed_subjects": sorted(before.memory.dismissed),
-            "guidance_digest": digest(before.guidance),
+            "guidance_digest": "" if before.guidance is None else f"sha256:{digest(before.guidance)}",
             "revision": before.revision,
         },
     }
@@ -154,8 +154,16 @@ def _run_files(
     }
 
 
+#: Fields that say what a resource or a file was, and the one form in which they do; elsewhere it might be a token.
+_DIGEST_FIELDS: Final = ("checksum", "digest")
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}\Z")
+
+
 def redacted(value: object, depth: int = 0) -> Any:
-    """A JSON-ready copy with every text masked and bounded; what is no JSON value becomes the name of its type."""
+    """A JSON-ready copy with every text masked and bounded; what is no JSON value becomes the name of its type.
+
+    The checksums and digests of files stay what they are.
+    """
     if depth > _DEPTH_LIMIT:
         return "[too deep]"
     if isinstance(value, str):
@@ -166,10 +174,18 @@ def redacted(value: object, depth: int = 0) -> Any:
     if isinstance(value, float):
         return value if value - value == 0 else str(value)
     if isinstance(value, Mapping):
-        return {redact_text(str(key)[:200]): redacted(item, depth + 1) for key, item in value.items()}
+        return {
+            redact_text(str(key)[:200]): item if _is_digest(key, item) else redacted(item, depth + 1)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [redacted(item, depth + 1) for item in value]
     return f"[{type(value).__name__}]"
+
+
+def _is_digest(key: object, value: object) -> bool:
+    name = str(key).rpartition("_")[2]
+    return name in _DIGEST_FIELDS and isinstance(value, str) and _DIGEST.match(value) is not None
 
 
 def run_ids(project: Project) -> list[str]:
