@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
 from collections.abc import Iterator
@@ -10,8 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from error_codes import error_codes
 
 from qiongli.cli._app import application
+from qiongli.errors import QiongliError
+from qiongli.records.packet import REFUSAL_CODES
+from qiongli.safety import refuse
 from qiongli.schemas import schema_names, schema_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,48 +51,85 @@ def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
             yield from _commands(found, (*path, name))
 
 
+#: What a code means of which not every message is written where it is raised.
+_MEANINGS = {
+    "invalid_slug": "A name is no slug: small letters, digits and single hyphens, a letter first.",
+    "launch_not_permitted": "The user's settings do not allow to start the agent; the message says what is missing.",
+    "manifest_malformed": "The project's manifest cannot be used; the place says which field or line.",
+    "manifest_not_editable": "The manifest is written in a way that cannot be changed without losing something.",
+    "path_escapes": "A path leads out of the package, through `..` or a symbolic link.",
+    "tool_failed": "A tool of the MCP server, or of a plugin in it, raised an error of its own.",
+    **{
+        f"limits_{line}": f"Limits of the scorer break inequality {line} of the [scoring page](scoring.md)."
+        for line in "abcdefgh"
+    },
+}
+
+
+def source_folders() -> list[Path]:
+    """The source of every distribution."""
+    return [ROOT / "qiongli-core" / "src", *sorted((*ROOT.glob("plugins/*/src"), *ROOT.glob("subjects/*/src")))]
+
+
 def error_reference() -> str:
-    """Every stable error code with the messages that carry it."""
+    """Every stable error code with the messages that carry it; raises ValueError for one without any meaning."""
     found: dict[str, set[str]] = {}
     kinds: dict[str, set[str]] = {}
-    for base in ("qiongli-core/src", "plugins/qiongli-mcp/src"):
-        for path in sorted((ROOT / base).rglob("*.py")):
-            for code, kind, message in _errors(ast.parse(path.read_text(encoding="utf-8"))):
-                found.setdefault(code, set()).add(message)
-                kinds.setdefault(code, set()).add(kind)
+    for item in error_codes(source_folders()):
+        kinds.setdefault(item.code, set()).add(item.kind)
+        if any(character.isalpha() for character in item.message):
+            found.setdefault(item.code, set()).add(item.message)
     lines = [
         "# Errors",
         "",
         "Generated from the code; do not edit. Codes are stable; messages may be worded anew. Under `--json` an error",
-        "is one document, described by `qiongli schema error`.",
+        "is one document, described by `qiongli schema error`; `problems` lists every fault of a file, each with its",
+        "own code.",
+        "",
+        "## Kinds",
+        "",
+        "The exit code of the command line follows from the kind.",
+        "",
+        "| kind | exit code | what it is |",
+        "|---|---|---|",
+    ]
+    lines += [
+        f"| `{kind.__name__}` | {int(kind.exit_code)} | {_first_sentence(kind)} |"
+        for kind in (QiongliError, *sorted(QiongliError.__subclasses__(), key=lambda kind: kind.__name__))
+        if kind.__module__ == QiongliError.__module__
+    ]
+    lines += [
+        "",
+        "A `FixtureError` is an `InputError`, a `LimitsError` a `QiongliError`. A `ContractProblem` is one fault",
+        "among those of a `ContractError`. A `ToolError` is what a tool of the MCP server answers: one line of prose,",
+        "and one of JSON with the code.",
+        "",
+        "## Codes",
         "",
         "| code | raised as | messages |",
         "|---|---|---|",
     ]
-    for code in sorted(found):
-        messages = "<br>".join(sorted(message.replace("|", "\\|") for message in found[code] if message)) or "-"
-        lines.append(f"| `{code}` | {', '.join(sorted(kinds[code]))} | {messages} |")
+    for code in sorted(kinds):
+        messages = [*([_MEANINGS[code]] if code in _MEANINGS else []), *sorted(found.get(code, ()))]
+        if not messages:
+            raise ValueError(f"nothing says what the error code {code} means")
+        told = "<br>".join(message.replace("|", "\\|") for message in messages)
+        lines.append(f"| `{code}` | {', '.join(sorted(kinds[code]))} | {told} |")
+    lines += [
+        "",
+        "## Refusals",
+        "",
+        "A packet's `refusal` has one of five codes. The command line exits with 0, because the packet is the answer.",
+        "",
+        "| code | usual message | usual hint |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{code}` | {refuse(code).message} | {refuse(code).hint} |" for code in REFUSAL_CODES]
     return "\n".join(lines) + "\n"
 
 
-def _errors(tree: ast.AST) -> Iterator[tuple[str, str, str]]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        for keyword in node.keywords:
-            value = keyword.value
-            literal = isinstance(value, ast.Constant) and isinstance(value.value, str)
-            if keyword.arg == "code" and literal and name.endswith("Error"):
-                yield str(ast.literal_eval(value)), name, _template(node.args[0]) if node.args else ""
-
-
-def _template(node: ast.AST) -> str:
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
-    return ""
+def _first_sentence(kind: type) -> str:
+    return (kind.__doc__ or "").partition("\n")[0]
 
 
 def packet_reference() -> str:
