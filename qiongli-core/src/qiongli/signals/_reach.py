@@ -257,5 +257,6 @@ def _end_of_list(text: str, first: int, end: int, *, inside: bool, fronted: bool
             if (fronted or inside) and len(item.split()) > _LONGEST_ITEM:
                 return first
         elif last:
-            return end
+            # "..., which are common in finance" is said of what is denied, and is no part of it.
+            return comma if item.startswith("wh") else end
         comma = following

@@ -20,11 +20,11 @@ from qiongli.signals._checks import Check, context_words, needs_check, phrase_fo
 from qiongli.signals._intervals import Intervals
 from qiongli.signals._regexes import RegexSet
 from qiongli.signals._trie import TokenTrie
-from qiongli.signals.directives import find_directives, subject_names
+from qiongli.signals.directives import find_directives, named_subjects, subject_names
 from qiongli.signals.polarity import Clauses
 
 #: Changes when the same contracts would compile to something else.
-INDEX_VERSION: Final = 8
+INDEX_VERSION: Final = 9
 
 
 @attrs.frozen(repr=False)
@@ -61,12 +61,14 @@ class SignalIndex:
 
         A number in the trie is that of an owner, or -1, -2, ... for the first, second, ... of `checks`, each
         (owner, kind, text, context words). From the number of owners on it is a subject's name, in the order of
-        `subjects`. `regexes` are (owner, expression).
+        `named_subjects`. `regexes` are (owner, expression).
         """
         self.digest = digest
         self._subjects = subjects
         #: Slugs of the subjects in the index.
         self.subjects = tuple(slug for slug, _ in subjects)
+        #: Slugs of the subjects that a text may name, by the number of their names.
+        self._named = named_subjects(self.subjects)
         self._owner_data = owners
         self._check_data = checks
         self._regex_data = regexes
@@ -92,7 +94,7 @@ class SignalIndex:
             item
             for item in find_directives(
                 field,
-                self.subjects,
+                self._named,
                 [(first, last, number - names) for first, last, number in matches if number >= names],
             )
             if not field.is_reference(item[0].start)
