@@ -78,8 +78,8 @@ def test_the_fingerprint_is_of_the_subject_text_and_not_of_its_spelling() -> Non
         ("a\n```python\nbond\n```\nb", "a b"),
         ("a\n~~~\nbond\n~~~~\nb", "a b"),
         ("a\n```\nbond", "a"),
-        ("a <!-- qiongli:begin x -->bond<!-- qiongli:end x --> b", "a b"),
-        ("a <!-- qiongli:begin x -->bond", "a"),
+        ("a <!-- qiongli:managed:begin x -->bond<!-- qiongli:managed:end x --> b", "a b"),
+        ("a <!-- qiongli:managed:begin x -->bond", "a"),
         ('a {"schema_version": "1.0", "reasons": ["bond {"]} b', "a b"),
         ('a {"schema_version": "1.0", "cut', "a"),
         ("and/or a bond", "and or a bond"),
@@ -112,66 +112,6 @@ def test_a_pasted_packet_is_masked_whole() -> None:
 )
 def test_a_packet_is_known_however_it_was_printed(pasted: str, left: str) -> None:
     assert words(f"before {pasted} after") == {"text": f"before {left}".strip()}
-
-
-def references(text: str) -> str:
-    (field,) = read_document(text).fields
-    return "" if field.references is None else text[slice(*field.references)]
-
-
-BODY = "We study rain.\n\n"
-ENTRY = "Doe, J. (2001). Bonds. Journal of Finance."
-
-
-@pytest.mark.parametrize(
-    "heading",
-    [
-        "References",
-        "REFERENCES",
-        "7 References",
-        "7. References",
-        "VI. REFERENCES",
-        "## References",
-        "## References ##",
-        "**References**",
-        "Works Cited",
-        "Bibliography:",
-        "References and Notes",
-        r"\section*{References}",
-        "参考文献",
-        "參考文獻",
-        "【参考文献】",
-        r"\begin{thebibliography}{99}",
-    ],
-)
-def test_a_heading_begins_the_references(heading: str) -> None:
-    assert references(f"{BODY}{heading}\n{ENTRY}\n") == f"{heading}\n{ENTRY}\n"
-
-
-def test_extracted_pdf_text_may_run_the_heading_into_the_first_entry() -> None:
-    assert references(f"{BODY}References Doe, J. (2001). Bonds.\n").startswith("References Doe")
-
-
-def test_a_bibliography_command_is_references() -> None:
-    assert references(f"{BODY}\\bibliography{{bonds}}\n") == "\\bibliography{bonds}\n"
-
-
-@pytest.mark.parametrize("after", ["Appendix A", "## Data", "Online Appendix", r"\appendix", "附录"])
-def test_what_follows_the_references_is_text_again(after: str) -> None:
-    assert references(f"{BODY}References\n{ENTRY}\n{after}\nMore on rain.") == f"References\n{ENTRY}\n"
-
-
-def test_a_table_of_contents_is_not_the_list() -> None:
-    assert references(f"References\n\n{BODY}References\n{ENTRY}") == f"References\n{ENTRY}"
-
-
-@pytest.mark.parametrize("text", ["We thank him for references to bonds.", "References\nWho checks them?", BODY])
-def test_the_word_alone_is_no_list(text: str) -> None:
-    assert references(text) == ""
-
-
-def test_a_text_of_references_only_is_a_list() -> None:
-    assert references(f"References\n{ENTRY}\n{ENTRY}") != ""
 
 
 def test_every_folded_character_is_a_token_by_itself() -> None:

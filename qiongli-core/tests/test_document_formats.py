@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from qiongli.document import read_document
 from qiongli.document.formats import decode, parse_packet_text, read_bounded, read_file
 from qiongli.errors import EnvironmentBrokenError, InputError
 
@@ -58,7 +59,7 @@ TEX = r"""
 We date the tides; 5\% of ports silt.
 \end{abstract}
 \section{Ports}
-The ``harbour'' silts \cite{doe}.
+The ``harbour'' silts \cite{doe}, says \verb|stock_returns|.
 \begin{lstlisting}
 stock_returns = 1
 \end{lstlisting}
@@ -133,6 +134,13 @@ def test_markdown_front_matter_is_no_text_but_its_title_is(tmp_path: Path) -> No
     source = '---\ntitle: "Tides of silt"\nauthor: A. Banker\nbibliography: finance.bib\n---\n# Ports\n\nThey silt.\n'
     packet = read_file(written(tmp_path, "paper.md", source))
     assert packet == {"title": "Tides of silt", "draft": "\n# Ports\n\nThey silt.\n"}
+
+
+def test_the_front_matter_of_a_skill_stays_so_that_it_is_known(tmp_path: Path) -> None:
+    source = "---\nname: finance\ndescription: Bonds and stocks.\n---\n\n# Event studies\n"
+    packet = read_file(written(tmp_path, "SKILL.md", source))
+    assert packet == {"draft": source}
+    assert not read_document(packet).has_text
 
 
 def test_a_rule_in_markdown_is_no_front_matter(tmp_path: Path) -> None:

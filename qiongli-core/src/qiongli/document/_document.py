@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Final
 
 import attrs
 
 from qiongli._value import Value
-from qiongli.document._mask import mask, reference_span
+from qiongli.document._field_names import field_key, field_kind
+from qiongli.document._mask import mask
 from qiongli.document._normalise import Tokens, tokenise
+from qiongli.document._own import is_answer
+from qiongli.document._references import reference_spans
 from qiongli.errors import InputError
 
 #: Bytes of UTF-8 that one packet may hold.
 DEFAULT_LIMIT: Final = 1_048_576
-
-#: Fields that identify or configure; they are never subject text.
-NOT_TEXT: Final = frozenset(
-    {
-        *("task_id", "id", "uuid", "run_id", "doi", "isbn", "issn", "arxiv", "url", "urls", "uri", "path", "paths"),
-        *("file", "files", "filename", "cwd", "paper_type", "language", "lang", "schema_version", "version", "answers"),
-        *("budget", "created_at", "updated_at", "date", "author", "authors", "email", "category", "name", "digest"),
-        *("checksum", "fingerprint"),
-    }
-)
-#: So do fields whose names end like this.
-_NOT_TEXT_ENDINGS: Final = ("_id", "_ids", "_path", "_paths", "_file", "_files", "_url", "_urls", "_uri", "_digest")
 
 #: The order in which known fields are read; all others follow by name.
 _FIELD_ORDER: Final = (
@@ -46,17 +38,18 @@ _FIELD_ORDER: Final = (
 
 @attrs.frozen(repr=False)
 class DocumentField(Value):
-    """One field: its original text, the tokens of what counts, and the range of its reference list, if it has one."""
+    """One field: its original text, the tokens of what counts, and the ranges of its reference lists."""
 
     name: str
     text: str
     masked: str
     tokens: Tokens
-    references: tuple[int, int] | None = None
+    references: tuple[tuple[int, int], ...] = ()
 
     def is_reference(self, offset: int) -> bool:
-        """Whether a character stands in the reference list."""
-        return self.references is not None and self.references[0] <= offset < self.references[1]
+        """Whether a character stands in a reference list."""
+        place = bisect_right(self.references, (offset, len(self.text))) - 1
+        return place >= 0 and offset < self.references[place][1]
 
 
 @attrs.frozen(repr=False)
@@ -109,13 +102,13 @@ _RANK: Final = {name: rank for rank, name in enumerate(_FIELD_ORDER)}
 
 
 def _reading_order(name: str) -> tuple[int, str]:
-    return _RANK.get(name.casefold(), len(_RANK)), name
+    return _RANK.get(field_key(name), len(_RANK)), name
 
 
 def _texts(packet: Mapping[str, object]) -> dict[str, str]:
     if not isinstance(packet, Mapping):
         raise InputError("a task packet is a text or a mapping", code="invalid_task_packet", expected="a mapping")
-    if "resource_activation_plan" in packet:
+    if is_answer(packet):
         raise InputError(
             "the packet is an answer of Qiongli's, not a task",
             code="invalid_task_packet",
@@ -128,14 +121,14 @@ def _texts(packet: Mapping[str, object]) -> dict[str, str]:
             raise InputError(
                 "a field has no name", code="invalid_task_packet", place=repr(name), expected="a text as key"
             )
-        key = name.casefold()
-        if key in NOT_TEXT or key.endswith(_NOT_TEXT_ENDINGS) or value is None or isinstance(value, bool | int | float):
+        kind = field_kind(name)
+        if kind == "no_text" or value is None or isinstance(value, bool | int | float):
             continue
         if isinstance(value, str):
             texts[name] = value
         elif isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
             texts[name] = "; ".join(value)
-        elif not isinstance(value, Mapping):
+        elif not isinstance(value, Mapping) and kind == "text":
             raise InputError(
                 f"the field {name!r} is no text",
                 code="invalid_task_packet",
@@ -147,4 +140,5 @@ def _texts(packet: Mapping[str, object]) -> dict[str, str]:
 
 def _field(name: str, text: str) -> DocumentField:
     masked = mask(text)
-    return DocumentField(name, text, masked, tokenise(masked), reference_span(masked))
+    references = ((0, len(text)),) if field_kind(name) == "references" else reference_spans(masked)
+    return DocumentField(name, text, masked, tokenise(masked), references)

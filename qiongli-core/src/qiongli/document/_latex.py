@@ -6,8 +6,10 @@ import re
 import unicodedata
 from typing import Final
 
+from qiongli.document._code import VERB
+
 _VERBATIM: Final = re.compile(
-    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|comment|tikzpicture)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL
+    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|alltt|comment|tikzpicture)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL
 )
 _COMMENT: Final = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 #: Names and dates are no subject text; a page's date would even be today's.
@@ -53,7 +55,7 @@ def latex_packet(source: str) -> dict[str, str]:
         converted: str = LatexNodes2Text(keep_comments=False).latex_to_text(text)
         return re.sub(r"\n{3,}", "\n\n", converted.replace("<cit.>", "")).strip()
 
-    source = _COMMENT.sub(r"\1", _VERBATIM.sub("\n\n", source))
+    source = _COMMENT.sub(r"\1", VERB.sub(" ", _VERBATIM.sub("\n\n", source)))
     packet: dict[str, str] = {}
     title = _TITLE.search(source)
     if title:

@@ -163,8 +163,11 @@ _FRONT_FIELD: Final = re.compile(r"^(title|abstract|keywords):[ \t]+(?![|>{&*!])
 
 
 def _markdown(text: str) -> dict[str, str]:
+    from qiongli.document._own import is_skill
+
     matter = _FRONT_MATTER.match(text)
-    if matter is None:
+    if matter is None or is_skill(matter.group(1)):
+        # Of a skill, the front matter is what tells it.
         return {"draft": text}
     fields = {name: value.strip("\"'[]") for name, value in _FRONT_FIELD.findall(matter.group(1))}
     return {**fields, "draft": text[matter.end() :]}
