@@ -12,6 +12,7 @@ from packet_cases import Desk, lent, scores, write_packages
 
 from qiongli.document import read_document
 from qiongli.errors import InputError
+from qiongli.markers import GUIDANCE_BEGIN, GUIDANCE_END
 from qiongli.records.project import Dismissal, EvidenceMemory, ManifestState, SuggestionMemory
 from qiongli.refinement import infer_subject_refinement
 
@@ -420,7 +421,7 @@ def test_the_router_is_not_convinced_by_its_own_packet(desk: Desk) -> None:
 
 
 def test_the_router_is_not_convinced_by_its_own_guidance(desk: Desk) -> None:
-    guidance = f"<!-- qiongli:begin subject-runtime -->\n{ALPHA}\n<!-- qiongli:end subject-runtime -->\n"
+    guidance = f"{GUIDANCE_BEGIN}\n{ALPHA}\n{GUIDANCE_END}\n"
     assert desk.route(f"{guidance}We count the days of rain.").signals == ()
 
 
