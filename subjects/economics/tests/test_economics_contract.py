@@ -84,6 +84,13 @@ class TestContract:
         }
         assert {lens.slug for lens in contract().method_lenses} <= lent
 
+    def test_a_strict_project_still_lends_every_lens(self) -> None:
+        """A lens needs a signal of 0.15 where the project's strictness is strict."""
+        lent = {
+            signal.value for signal in contract().signals if signal.dimension == "method" and signal.weight >= 150_000
+        }
+        assert {lens.slug for lens in contract().method_lenses} <= lent
+
     def test_a_suppressor_is_never_a_veto(self) -> None:
         assert max(suppressor.weight for suppressor in contract().suppressors) <= 100_000
 
@@ -148,3 +155,61 @@ class TestMustRoute:
         with_code = route("Unemployment insurance for fishermen. JEL: J65")
         without = route("Unemployment insurance for fishermen. Room J65")
         assert (with_code.decision, without.decision) == ("suggest_subject", "no_subject")
+
+    @pytest.mark.parametrize(
+        ("text", "lens"),
+        [
+            ("I run a regression with two-way fixed effects.", "difference-in-differences"),
+            ("We test for parallel trends before the reform.", "difference-in-differences"),
+            ("We use the Callaway and Sant'Anna estimator.", "difference-in-differences"),
+            ("We use the Callaway–Sant’Anna (2021) estimator.", "difference-in-differences"),
+            ("Sun and Abraham (2021) is the estimator that I know.", "difference-in-differences"),
+            ("The estimator of de Chaisemartin and D'Haultfœuille", "difference-in-differences"),
+            ("Imputation as in Borusyak, Jaravel and Spiess", "difference-in-differences"),
+            ("Pre-trends are flat, and the event-study plot is in the appendix.", "difference-in-differences"),
+            ("Leads and lags of the treatment", "difference-in-differences"),
+            (
+                "TWFE with staggered timing is biased: report the Goodman-Bacon decomposition, and parallel trends.",
+                "difference-in-differences",
+            ),
+            ("Synthetic difference-in-differences for one canton", "synthetic-control"),
+            ("2SLS with a first-stage F-statistic of nine", "instrumental-variables"),
+            ("A judge leniency design for custody", "instrumental-variables"),
+            ("We use a Bartik instrument.", "instrumental-variables"),
+            ("A shift-share design", "instrumental-variables"),
+            ("The exclusion restriction is doubtful.", "instrumental-variables"),
+            ("Age is the running variable; the bandwidth at the cutoff is a month.", "regression-discontinuity"),
+            ("A fuzzy RDD around the cutoff", "regression-discontinuity"),
+            ("A sharp RD design", "regression-discontinuity"),
+        ],
+    )
+    def test_the_words_of_the_newer_literature_lend_their_lens(self, text: str, lens: str) -> None:
+        packet = route(text)
+        assert packet.decision == "borrow_lens"
+        assert lens in {item.lens for item in packet.borrowed_lenses if item.subject == "economics"}
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "The two movements show parallel trends in dress.",
+            "Between the sun and Abraham stands a tree.",
+            "Running variables such as cadence were recorded; the bandwidth of the sensor has a cutoff.",
+            "The synthetic control of gene expression",
+            "IV fluids in the first stage of labour",
+            "Weak instruments spoiled the quartet, and the judge praised the leniency of the jury.",
+            "Two-way traffic, a fixed bridge and its effects",
+            "The staggered rollout of a vaccine",
+        ],
+    )
+    def test_the_same_words_of_other_fields_lend_nothing(self, text: str) -> None:
+        assert route(text).decision == "no_subject"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Two-way fixed effects with staggered adoption of minimum wage laws, and teen employment from the CPS",
+            "The effect of central bank digital currency on bank deposits: a DSGE model.",
+        ],
+    )
+    def test_a_task_in_one_line_is_economics(self, text: str) -> None:
+        assert route(text).primary_subject == "economics"

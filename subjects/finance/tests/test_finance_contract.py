@@ -84,11 +84,61 @@ def test_the_contract_has_signals_in_every_dimension_and_in_both_languages() -> 
     assert len(bilingual) >= 100
 
 
-def test_every_method_signal_lends_a_lens_that_exists() -> None:
+def test_every_method_signal_lends_a_lens_that_exists_but_the_bare_name_of_the_event_study() -> None:
+    """Leads and lags of a policy are called an event study as well, and their lens is a neighbour's."""
     contract = load_contract(PACKAGE / "runtime-subject.yaml")
     slugs = {lens.slug for lens in contract.method_lenses}
     values = {signal.value for signal in contract.signals if signal.dimension == "method"}
-    assert values == slugs
+    assert values - slugs == {"event-study-by-name"}
+    assert slugs - values == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Event study of hospital readmission around a policy change, using Medicare claims and two-way fixed effects",
+        "An event study of school closures and the sleep of twins",
+        "Event-study plots show dynamic treatment effects of the homework rule",
+        "A time-to-event study of hip implants",
+    ],
+)
+def test_an_event_study_without_returns_prices_or_announcements_is_lent_nothing_of_finance(text: str) -> None:
+    packet = route(text)
+    assert [item.lens for item in packet.borrowed_lenses if item.subject == "finance"] == []
+    assert packet.primary_subject != "finance"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An event study of stock prices on the day of the verdict",
+        "An event study of announcements of mergers",
+        "We cumulate abnormal returns over three days",
+        "CARs of acquirers, by size of the deal",
+        "Returns around the announcement, with an estimation window of a year",
+    ],
+)
+def test_an_event_study_in_its_own_context_is_lent_its_lens(text: str) -> None:
+    packet = route(text)
+    assert "event-study" in {*packet.method_lenses, *(item.lens for item in packet.borrowed_lenses)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do momentum strategies work in crypto markets?",
+        "An analysis of mutual fund flows and performance using Morningstar data.",
+    ],
+)
+def test_a_question_in_one_line_is_finance(text: str) -> None:
+    assert route(text).primary_subject == "finance"
+
+
+def test_a_strict_project_still_lends_every_lens() -> None:
+    """A lens needs a signal of 0.15 where the project's strictness is strict."""
+    contract = load_contract(PACKAGE / "runtime-subject.yaml")
+    heavy = {signal.value for signal in contract.signals if signal.dimension == "method" and signal.weight >= 150_000}
+    assert {lens.slug for lens in contract.method_lenses} <= heavy
 
 
 def test_the_subject_is_listed_without_being_imported(fake_distributions: FakeDistributions) -> None:
