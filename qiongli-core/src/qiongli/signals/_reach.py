@@ -7,18 +7,21 @@ prices reflect news" the constraints, and "We do not use surveys, an event study
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from qiongli.patterns import LazyPattern
 
 #: Where a reach is over, whatever was negated.
 _MARK: Final = LazyPattern(r"[;!?.\n()\[\]]|(?:^| ): ")
-_NEW_CLAUSE: Final = LazyPattern(
-    r", (?:and |so |then )?(?:we|this|it|they|i|our|the (?:paper|study|authors?|article|analysis))\b"
-    r"|\band (?:we|this|it|they|i)\b"
-    r"|(?<!that )(?<!which )(?<!what )(?<!do )(?<!did )(?<!will )(?<!can )\bwe (?:use|run|employ|conduct|apply|"
-    r"estimate|rely|exploit|implement|perform)\b"
+#: Behind a comma, and behind "and", these are the subjects of clauses of their own.
+_SUBJECTS: Final = frozenset({"we", "this", "it", "they", "i"})
+_WORKS: Final = frozenset({"paper", "study", "author", "authors", "article", "analysis"})
+_WE_DO: Final = frozenset(
+    {"use", "run", "employ", "conduct", "apply", "estimate", "rely", "exploit", "implement", "perform"}
 )
+#: Before "we use" these make it a part of something else: "what we use".
+_BEFORE_WE: Final = frozenset({"that", "which", "what", "do", "did", "will", "can"})
 _CHINESE_END: Final = LazyPattern(
     r"(?<=[\u3040-\u30ff\u3400-\u9fff]) ,|, [\u3040-\u30ff\u3400-\u9fff]|但|而是|不过|然而"
     # "When firms use no derivatives" is over with the Chinese word for "when"; 时 is also a part of other words.
@@ -100,10 +103,8 @@ _FRONT: Final = LazyPattern(
 #: The last sentence mark before a negation and what it ends.
 _SENTENCE: Final = LazyPattern(r"^.*[.;:!?\n()] ?", re.DOTALL)
 #: "No analysis is an event study": the verb goes on with what is denied. "Banks with no branches are a ..." does not.
-_NEGATIVE_SUBJECT: Final = LazyPattern(
-    r"(?<!with )(?<!of )(?<!by )(?<!in )(?<!for )(?<!from )(?<!to )(?<!at )(?<!under )(?<!have )(?<!has )(?<!had )"
-    r"\b(?:no|neither|none)\b"
-)
+_NEGATIVE_SUBJECTS: Final = frozenset({"no", "not any", "neither"})
+_NO_SUBJECT_AFTER: Final = LazyPattern(r"\b(?:with|of|by|in|for|from|to|at|under|have|has|had) $")
 _GOES_ON: Final = LazyPattern(r"(?:is|are|was|were|has|have) (?:an?|about|based on|concerned with|related to)\b")
 #: A clause that says of which ones the sentence speaks: "banks that do not use derivatives".
 _RELATIVE_BEFORE: Final = LazyPattern(r"\b(?:that|which|who|whose \w+)(?: \w+ly)? ?$")
@@ -122,6 +123,7 @@ _PURPOSES: Final = frozenset(
 _NO_PURPOSE_AFTER: Final = frozenset(
     {"attempt", "attempts", "trying", "need", "aim", "aims", "effort", "efforts", "intention", "plan", "plans"}
 )
+_NOTABLE: Final = frozenset({*_CONTRAST, *_CONTRAST_UNLESS, *_MEANS, ",", "and", "we", "based", "by", "to"})
 _CONJUNCTION: Final = LazyPattern(r"(?:^| )(?:and|or|nor)(?: |$)")
 #: What may stand in an enumeration without being one of its items.
 _ASIDE: Final = LazyPattern(r"^ ?(?:which|who|such as|for example|for instance|e g|i e|including|like|in this|say)\b")
@@ -134,29 +136,26 @@ _PARTICIPLE: Final = LazyPattern(
 _LONGEST_ITEM: Final = 4
 
 
-def end_of_reach(before: str, negation: str, following: str) -> int:
+def end_of_reach(context: Callable[[], str], negation: str, following: str) -> int:
     """The offset in the text that follows a negation beyond which it denies nothing.
 
-    `before` are a few words before the negation, `negation` its own, and `following` as many words as a negation can
-    reach, all spelled as `clause_text` does.
+    `negation` are its own words, and `following` as many as a negation can reach; `context` makes a few words before
+    it, which are seldom needed. All are spelled as `clause_text` does.
     """
     found = _MARK.search(following)
     end = len(following) if found is None else found.start()
-    found = _NEW_CLAUSE.search(following, 0, end)
-    if found is not None:
-        end = found.start()
     if not following.isascii():
-        end = _end_in_chinese(before, following, end)
+        end = _end_in_chinese(context(), following, end)
     adverbial = _ADVERBIAL.match(negation) is not None
     end = _end_of_words(following, end, adverbial=adverbial)
     # Whether what is denied is a part of the subject of the verb that comes next.
-    inside = adverbial or _RELATIVE_BEFORE.search(before) is not None
-    going_on = adverbial and _NEGATIVE_SUBJECT.match(before + negation, len(before)) is not None
+    inside = adverbial or _RELATIVE_BEFORE.search(context()) is not None
+    going_on = negation in _NEGATIVE_SUBJECTS and _NO_SUBJECT_AFTER.search(context()) is None
     verb = _main_verb(following, end, inside=inside, going_on=going_on)
     comma = following.find(",", 0, verb)
     if comma == -1:
         return verb
-    fronted = _FRONT.search(_SENTENCE.sub("", before)) is not None
+    fronted = _FRONT.search(_SENTENCE.sub("", context())) is not None
     return _end_of_list(following, comma, verb, inside=inside, fronted=fronted, before_verb=verb < end)
 
 
@@ -169,27 +168,42 @@ def _end_in_chinese(before: str, text: str, end: int) -> int:
 
 
 def _end_of_words(text: str, end: int, *, adverbial: bool) -> int:
-    """Where a word of contrast stands; of what is no verb also the means and the purpose of the main clause."""
+    """Where a clause of its own or a word of contrast stands; of what is no verb also what the main clause is about."""
     words = text[:end].split(" ")
-    # Means and purpose stand behind at least one word that is denied; the text begins with a space.
     for number, word in enumerate(words):
-        following = words[number + 1] if number + 1 < len(words) else ""
-        if (
-            word in _CONTRAST
-            or (word in _CONTRAST_UNLESS and following != _CONTRAST_UNLESS[word])
-            or (
-                adverbial
-                and number > 1
-                and (
-                    word in _MEANS
-                    or (word == "based" and following == "on")
-                    or (word == "by" and following.endswith("ing"))
-                    or (word == "to" and following in _PURPOSES and words[number - 1] not in _NO_PURPOSE_AFTER)
-                )
-            )
-        ):
+        if word in _NOTABLE and _ends(words, number, adverbial=adverbial):
             return len(" ".join(words[:number])) + bool(number)
     return end
+
+
+def _ends(words: list[str], number: int, *, adverbial: bool) -> bool:
+    word = words[number]
+    following = words[number + 1] if number + 1 < len(words) else ""
+    if word == ",":
+        if following in ("and", "so", "then") and number + 2 < len(words):
+            number += 1
+            following = words[number + 1]
+        after = words[number + 2] if number + 2 < len(words) else ""
+        return following in _SUBJECTS or following == "our" or (following == "the" and after in _WORKS)
+    if word == "and":
+        return following in _SUBJECTS
+    if word == "we":
+        return following in _WE_DO and words[number - 1] not in _BEFORE_WE
+    if word in _CONTRAST:
+        return True
+    if word in _CONTRAST_UNLESS:
+        return following != _CONTRAST_UNLESS[word]
+    # Means and purpose stand behind at least one word that is denied; the text begins with a space.
+    return (
+        adverbial
+        and number > 1
+        and (
+            word in _MEANS
+            or (word == "based" and following == "on")
+            or (word == "by" and following.endswith("ing"))
+            or (word == "to" and following in _PURPOSES and words[number - 1] not in _NO_PURPOSE_AFTER)
+        )
+    )
 
 
 def _main_verb(text: str, end: int, *, inside: bool, going_on: bool) -> int:

@@ -57,10 +57,11 @@ _DO_NOT: Final = (
 _BE_NOT: Final = r"(?:(?:is|are|was|were|am|be|being) not|(?:isn|aren|wasn|weren) t|isnt|arent|wasnt)"
 _HAVE_NOT: Final = r"(?:(?:has|have|had) not|(?:hasn|haven|hadn) t)"
 #: What speaks of the work itself.
-_WORK: Final = (
-    r"(?:paper|study|article|research|work|project|thesis|dissertation|essay|chapter|proposal|manuscript|draft|"
-    r"analysis|authors?)"
+_WORKS: Final = (
+    *("paper", "study", "article", "research", "work", "project", "thesis", "dissertation", "essay", "chapter"),
+    *("proposal", "manuscript", "draft", "analysis", "author", "authors"),
 )
+_WORK: Final = f"(?:{'|'.join(_WORKS)})"
 _AUTHOR: Final = rf"(?:we|i|{_WORK})"
 #: Of these a sentence says what the work is not; "beta is not a measure of risk" is a finding.
 _SUBJECT: Final = (
@@ -127,6 +128,9 @@ _NONE: Final = LazyPattern(
     rf"\bnone of (?:(?:our|my)|(?:the|these|its)(?! {_OTHERS}| (?:\w+ )?{_OTHERS})) (?:\w+ ){{1,3}}?"
     rf"(?:{_USING}|{_USED}|(?:is|are|was|were) (?=(?:an?|about|based|concerned|related)\b))\b"
 )
+_AUTHORS_NEGATIONS: Final = frozenset(_AUTHORS_WORDS)
+#: One of these stands before such a word.
+_SPEAKERS: Final = frozenset({"we", "i", "this", "it", "that", "which", *_WORKS, "has", "have", "had", "is", "was"})
 #: By the word that makes a negation looked for, what it is looked for with; with `_NEGATION` for all others.
 _NEGATIONS: Final = {"none": _NONE} | dict.fromkeys(_AUTHORS_WORDS, _AUTHORS_NEGATION)
 _EXCEPTION: Final = LazyPattern(
@@ -148,6 +152,8 @@ _DIRECTLY: Final = LazyPattern(
     r"not (?:primarily |mainly |really |strictly )?$"
     r"|(?:没有|不含|无|不用|不做|(?:本文|本研究|这|绝|均)非) ?$"
 )
+#: Words and characters of which all of these have one.
+_DIRECT: Final = frozenset({"not", *"没不无非"})
 #: How many tokens before and after a word that can be part of a negation the rest of it may stand.
 _BEFORE_TRIGGER: Final = 2
 _AFTER_TRIGGER: Final = 7
@@ -215,8 +221,7 @@ class Clauses:
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
-        #: The places of words that can be part of a negation.
-        self._triggers = [] if _TRIGGERS.isdisjoint(tokens.words) else _places_of(tokens.words, _TRIGGERS)
+        self._triggers = _triggers_in(tokens.words)
         #: First token and one past the last one of each negation, by the word that made it looked for.
         self._opened: dict[int, tuple[tuple[int, int], ...]] = {}
         #: For each negation of which a match stood in reach: what follows it, and where in that its reach ends.
@@ -234,7 +239,7 @@ class Clauses:
         opened = self._opened_before(first)
         if opened is not None and self._reaches(opened, first):
             return True
-        if self._triggered(first - 3, first):
+        if self._triggered(first - 3, first) and not _DIRECT.isdisjoint(self._tokens.words[max(0, first - 3) : first]):
             before = clause_text(self._tokens, first - 4, first + 1)
             if _DIRECTLY.search(_without_exceptions(before.text[: before.places[-1]])):
                 return True
@@ -268,18 +273,20 @@ class Clauses:
         begin, opened = negation
         known = self._following.get(negation)
         if known is None:
-            context = clause_text(self._tokens, begin - _BEFORE_NEGATION, opened)
-            begin_of_own = context.places[begin - context.low]
-            before = context.text[:begin_of_own]
             # With the negation's last token, so that what stands directly behind it counts.
             following = clause_text(self._tokens, opened - 1, opened + _REACH + 1)
             own = len(self._tokens.words[opened - 1])
-            reach = end_of_reach(
-                f"_ {before}" if context.low else before, context.text[begin_of_own:], following.text[own:]
-            )
+            words = " ".join(self._tokens.words[begin:opened])
+            reach = end_of_reach(lambda: self._before(begin), words, following.text[own:])
             known = self._following[negation] = following, own + reach
         following, end = known
         return following.places[first - opened + 1] < end
+
+    def _before(self, begin: int) -> str:
+        """The words before a negation; `_` stands for what is out of sight."""
+        context = clause_text(self._tokens, begin - _BEFORE_NEGATION, begin + 1)
+        before = context.text[: context.places[-1]]
+        return f"_ {before}" if context.low else before
 
     def _denied_around(self, first: int, last: int) -> bool:
         """Whether the words on both sides of a Chinese match deny it together."""
@@ -321,8 +328,17 @@ def _without_exceptions(text: str) -> str:
     return _EXCEPTION.sub(lambda match: "_" * len(match.group()), text)
 
 
-def _places_of(words: Sequence[str], wanted: frozenset[str]) -> list[int]:
-    return [place for place, word in enumerate(words) if word in wanted]
+def _triggers_in(words: Sequence[str]) -> list[int]:
+    """The places of words that can be part of a negation."""
+    if _TRIGGERS.isdisjoint(words):
+        return []
+    return [
+        place
+        for place, word in enumerate(words)
+        if word in _TRIGGERS
+        # Most declines are not the author's.
+        and (word not in _AUTHORS_NEGATIONS or not _SPEAKERS.isdisjoint(words[max(0, place - _BEFORE_TRIGGER) : place]))
+    ]
 
 
 def _negations(tokens: Tokens, trigger: int) -> tuple[tuple[int, int], ...]:
