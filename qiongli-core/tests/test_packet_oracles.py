@@ -408,6 +408,33 @@ def test_a_reference_list_of_a_long_draft_is_context_only(desk: Desk) -> None:
     }
 
 
+ENTRIES = "Doe, J. (1999). Quorl weighting. Journal of Quorl, 3, 1-20.\nRoe, R. (2001). A quorl ledger. Quorl 9, 3.\n"
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        f"References\n{ENTRIES}\x0cReferences\n{ENTRIES}",
+        f"References\n\n{ENTRIES}\nAppendix\nTables of rain.\n\nReferences\n\n{ENTRIES}",
+        f"# References {{.unnumbered}}\n\n{ENTRIES}",
+        f"一、参考文献：\n{ENTRIES}",
+        f"\\section*{{Bibliography}}\n{ENTRIES}",
+        "References Doe J (1999) Quorl weighting of a quorl ledger, Journal of Quorl",
+    ],
+    ids=["running head", "two lists", "markdown", "chinese", "latex", "run on"],
+)
+def test_references_alone_suggest_nothing(desk: Desk, lists: str) -> None:
+    assert desk.route(ENTRIES).decision == "suggest_subject"
+    packet = desk.route({"draft": f"{BODY}\n\n{lists}"})
+    assert (packet.decision, packet.candidate_subjects) == ("no_subject", ())
+    assert {item.activation for item in packet.signals} == {"context_only"}
+
+
+@pytest.mark.parametrize("name", ["references", "works-cited", "guidance", "domainProfile", "sourceCode"])
+def test_fields_of_references_guidance_and_code_suggest_nothing(desk: Desk, name: str) -> None:
+    assert desk.route({"title": "Rain", name: ALPHA}).decision == "no_subject"
+
+
 def test_a_long_draft_with_evidence_in_its_body_is_suggested_in_spite_of_its_references(desk: Desk) -> None:
     references = "\n\nReferences\n\nRoe, R. (2001). On brindle grafting. The brindle register, 9, 3-4.\n"
     packet = desk.route({"draft": f"{BODY}{ALPHA}{references}"})

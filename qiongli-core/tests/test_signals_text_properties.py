@@ -303,6 +303,22 @@ def test_the_strongest_claim_takes_a_span_and_the_next_one_what_is_left(claims: 
         '{"schema_version": [',
         "\u200b",
         "finance ",
+        *(
+            "References\nDoe, J. (2001).\n",
+            "参考文献\n",
+            "- ```\n",
+            "\n\n    x = f(1)\n",
+            "a/b.c/",
+            "\\a\\b",
+            "<code>",
+            "\\verb|",
+        ),
+        *(
+            '{\\"signal_id\\":',
+            "kind: overlay\nschema_version: 1\n\n",
+            "no_subject: x\n  y\n",
+            "<!-- qiongli:managed:begin ",
+        ),
     ],
     ids=lambda unit: repr(unit)[:30],
 )

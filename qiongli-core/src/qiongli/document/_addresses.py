@@ -58,8 +58,8 @@ _HOST: Final = LazyPattern(
     r"|no|dk|fi|pl|ru|cn|hk|tw|jp|kr|in|sg|au|nz|ca|us|br|mx|za)(?::\d{1,5})?\Z",
     re.IGNORECASE,
 )
-#: Names that only folders have, and names that folders often have: one of the first or two of the second make what
-#: slashes join a path and no enumeration.
+#: Names that only folders have, and names that folders often have: one of the first or two of the second, or one of
+#: them and a number, make what slashes join a path and no enumeration.
 _FOLDERS: Final = frozenset(
     {
         *("src", "lib", "bin", "dist", "dataset", "datasets", "cleaned", "processed", "interim"),
@@ -127,4 +127,7 @@ def _is_path(first: str, rest: str) -> bool:
     if len(names) < 2:
         return False
     plain = [name.casefold() for name in (first, *names)]
-    return not _FOLDERS.isdisjoint(plain) or sum(name in _PERHAPS_FOLDERS or name.isdigit() for name in plain) > 1
+    if not _FOLDERS.isdisjoint(plain):
+        return True
+    perhaps = sum(name in _PERHAPS_FOLDERS for name in plain)
+    return perhaps > 1 or (perhaps == 1 and any(name.isdigit() for name in plain))
