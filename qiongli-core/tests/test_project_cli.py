@@ -14,6 +14,7 @@ from project_cases import standard_subjects, state_files, suggestion
 
 from qiongli.cli import run
 from qiongli.project import record_refinement
+from qiongli.records.packet import DECISIONS
 from qiongli.schemas import schema_text
 
 
@@ -237,3 +238,30 @@ def test_every_command_of_the_guide_runs(shell: Shell, tmp_path: Path, monkeypat
     assert len(table) == 6
     for command in table:
         assert run(shlex.split(command)[1:]) == 0, command
+
+
+FIRST_STEPS = Path(__file__).parents[2] / "docs/guide/first-steps.md"
+
+
+def test_the_first_decisions_run_from_an_empty_folder(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    part = FIRST_STEPS.read_text(encoding="utf-8").split("## Decide for a project")[1]
+    first, *commands = re.search(r"```console\n(.*?)```", part, re.DOTALL)[1].splitlines()  # type: ignore[index]
+    program, folder = first.split()
+    assert program == "mkdir"
+    Path(folder).mkdir()
+    assert len(commands) == 6
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        assert f"--cwd {folder}" in command
+        # The subjects of these tests have no signals; routing is tested where the engine is.
+        assert arguments[0] == "route" or run(arguments) == 0, command
+    assert "finance" in Path(folder, ".qiongli/guidance_manifest.yaml").read_text(encoding="utf-8")
+
+
+def test_the_first_steps_name_every_decision() -> None:
+    named = re.findall(r"^\| `(\w+)` \|", FIRST_STEPS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert tuple(named) == DECISIONS

@@ -93,13 +93,14 @@ def action_text(packet: ActionPacket, option: str) -> str:
     return "\n".join(lines)
 
 
-_SETTINGS: Final = ("strictness", "neighbours", "lenses", "venue profiles", "dismissed")
+_SETTINGS: Final = ("strictness", "neighbours", "lenses", "venue profiles", "dismissed", "tasks counted")
 
 
 def _settings(packet: StatusPacket) -> tuple[str, ...]:
     """What an action may change beside the subject, in the order of `_SETTINGS`."""
     lists = (packet.secondary_subjects, packet.method_lenses, packet.venue_profiles, packet.dismissed_subjects)
-    return (packet.strictness, *map(", ".join, lists))
+    counted = ", ".join(f"{item.subject} {item.suggestion_count}" for item in packet.suggestions)
+    return (packet.strictness, *map(", ".join, lists), counted)
 
 
 def _summary(packet: StatusPacket) -> str:
