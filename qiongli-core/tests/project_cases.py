@@ -8,10 +8,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import attrs
+
 from qiongli.contract.models import MethodLens, SubjectContract
 from qiongli.plugins import Catalogue, CatalogueSubject
 from qiongli.project._operations import FileOperations
-from qiongli.project.paths import LOCK, STAGING, open_project
+from qiongli.project.paths import LOCK, STAGING, STATE_FOLDER, open_project
 from qiongli.project.store import Store
 from qiongli.records._units import Ppm
 from qiongli.records.packet import RefinementPacket
@@ -203,56 +205,135 @@ class FailsAt(Watched):
             raise OSError(self._error, os.strerror(self._error))
 
 
-class LosesPower(Watched):
-    """A disk that forgets, when the power goes before the n-th operation, all that was not synced.
+@attrs.define(eq=False)
+class Node:
+    """What the disk holds of a file or a folder if the power goes: what was last synced, and nothing of the rest."""
 
-    Contents are safe after the file was synced, names after their folder was. What was not safe is undone in reverse:
-    the strictest reading of what a file system promises.
+    content: bytes = b""
+    entries: dict[str, Node] | None = None
+
+
+#: Name to content, None for a folder: what is there when the power comes back.
+Remains = dict[str, bytes | None]
+
+
+class LosesPower(Watched):
+    """A disk that remembers what was synced: contents after the file was, names after their folder was.
+
+    Before every operation, and after the last, it notes what a power failure would leave, in three readings of what a
+    file system promises: of what was not synced `nothing` is there; all `names` are there, with contents that were
+    never written; of the names only the `last` that was moved is there, for no order is promised. A file is known by
+    itself and not by its name, so that moving it makes nothing safe.
     """
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, root: Path) -> None:
         super().__init__()
-        self._at = at
-        self._unsafe_data: dict[int, Path] = {}
-        #: Folder whose syncing makes it safe, and how to undo it.
-        self._unsafe_names: list[tuple[Path, Callable[[], None]]] = []
+        self._root = root
+        self._nodes: dict[int, Node] = {}
+        self._paths: dict[int, Path] = {}
+        self._moved: tuple[Path, Node] | None = None
+        #: The reading, and the operation before which the power goes, to what it leaves.
+        self.remains: dict[tuple[str, int], Remains] = {}
+        self._top = Node(entries={})
+        if (root / STATE_FOLDER).exists():
+            self._top.entries = {STATE_FOLDER: self._found(root / STATE_FOLDER)}
+
+    def _found(self, path: Path) -> Node:
+        """Everything that is there at the beginning is safe."""
+        node = Node(path.read_bytes()) if path.is_file() else Node(entries={})
+        if node.entries is not None:
+            node.entries = {entry.name: self._found(entry) for entry in path.iterdir()}
+        self._nodes[path.stat().st_ino] = node
+        return node
 
     def before(self, number: int, name: str) -> None:
-        if number == self._at:
-            for path in self._unsafe_data.values():
-                if path.exists():
-                    path.write_bytes(b"")
-            for _, undo in reversed(self._unsafe_names):
-                undo()
-            raise Died
+        self.note(number)
+
+    def note(self, number: int) -> None:
+        """Note what would be left now."""
+        self.remains["nothing", number] = _remains(self._top)
+        live = Node(entries={})
+        if (self._root / STATE_FOLDER).exists():
+            live.entries = {STATE_FOLDER: self._live(self._root / STATE_FOLDER)}
+        self.remains["names", number] = _remains(live)
+        if self._moved is not None:
+            target, node = self._moved
+            folder = self._nodes[target.parent.stat().st_ino]
+            self.remains["last", number] = _remains(self._top, (folder, target.name, node))
+
+    def _live(self, path: Path) -> Node:
+        node = self._nodes[path.stat().st_ino]
+        if node.entries is None:
+            return node
+        return Node(entries={entry.name: self._live(entry) for entry in path.iterdir()})
+
+    def make_folder(self, path: Path) -> None:
+        new = not path.exists()
+        super().make_folder(path)
+        if new:
+            self._nodes[path.stat().st_ino] = Node(entries={})
+
+    def open_lock(self, path: Path) -> int:
+        new = not path.exists()
+        descriptor = super().open_lock(path)
+        if new:
+            self._nodes[path.stat().st_ino] = Node()
+        return descriptor
 
     def create(self, path: Path) -> int:
         descriptor = super().create(path)
-        self._unsafe_data[descriptor] = path
-        self._unsafe_names.append((path.parent, lambda: path.unlink(missing_ok=True)))
+        # The number may have been that of a file which was removed.
+        self._nodes[path.stat().st_ino] = Node()
+        self._paths[descriptor] = path
         return descriptor
 
     def sync(self, descriptor: int) -> None:
         super().sync(descriptor)
-        del self._unsafe_data[descriptor]
+        self._nodes[os.fstat(descriptor).st_ino].content = self._paths[descriptor].read_bytes()
 
     def rename(self, source: Path, target: Path) -> None:
-        replaced = target.read_bytes() if target.is_file() else None
         super().rename(source, target)
-
-        def undo() -> None:
-            target.rename(source)
-            if replaced is not None:
-                target.write_bytes(replaced)
-
-        self._unsafe_names.append((target.parent, undo))
-
-    def remove(self, path: Path) -> None:
-        data = path.read_bytes() if path.is_file() else None
-        super().remove(path)
-        if data is not None:
-            self._unsafe_names.append((path.parent, lambda: path.write_bytes(data) and None))
+        self._moved = (target, self._nodes[target.stat().st_ino])
 
     def sync_folder(self, path: Path) -> None:
         super().sync_folder(path)
-        self._unsafe_names = [(folder, undo) for folder, undo in self._unsafe_names if folder != path]
+        if self._moved is not None and self._moved[0].parent == path:
+            self._moved = None
+        if path == self._root:
+            self._top.entries = {STATE_FOLDER: self._nodes[(path / STATE_FOLDER).stat().st_ino]}
+        else:
+            folder = self._nodes[path.stat().st_ino]
+            folder.entries = {entry.name: self._nodes[entry.stat().st_ino] for entry in path.iterdir()}
+            for node in folder.entries.values():
+                # No file system lets a folder have two names.
+                if node.entries is not None:
+                    self._forget(node, folder)
+
+    def _forget(self, moved: Node, keeper: Node) -> None:
+        for other in self._nodes.values():
+            if other.entries is not None and other is not keeper:
+                other.entries = {name: node for name, node in other.entries.items() if node is not moved}
+
+
+def _remains(folder: Node, moved: tuple[Node, str, Node] | None = None, above: str = "") -> Remains:
+    """What is below a folder; of a node that was moved, `moved` says where it is, and it is nowhere else."""
+    found: Remains = {}
+    entries = {name: node for name, node in (folder.entries or {}).items() if moved is None or node is not moved[2]}
+    if moved is not None and folder is moved[0]:
+        entries[moved[1]] = moved[2]
+    for name, node in entries.items():
+        if node.entries is None:
+            found[above + name] = node.content
+        else:
+            found |= {above + name: None, **_remains(node, moved, f"{above}{name}/")}
+    return found
+
+
+def power_returns(root: Path, remains: Remains) -> None:
+    """Make a project what a power failure left of it."""
+    shutil.rmtree(root / STATE_FOLDER, ignore_errors=True)
+    for name, content in remains.items():
+        if content is None:
+            (root / name).mkdir()
+        else:
+            (root / name).write_bytes(content)

@@ -17,6 +17,7 @@ from project_cases import (
     Watched,
     copy_project,
     make_store,
+    power_returns,
     standard_subjects,
     state_files,
     suggestion,
@@ -35,6 +36,7 @@ from qiongli.project import (
     store_session,
     undo_action,
 )
+from qiongli.project._operations import REAL
 from qiongli.project.store import Store, digest
 
 Act = Callable[[Store, Catalogue], object]
@@ -223,11 +225,78 @@ def test_killed_at_every_point_every_action_leaves_the_old_or_the_new_state(case
 
 
 def test_when_the_power_goes_at_any_point_the_state_is_the_old_or_the_new_one(case: Case) -> None:
-    for at in range(len(case.points)):
-        root = case.fresh()
-        with pytest.raises(Died):
-            case.act(make_store(root, LosesPower(at)), case.subjects)
-        case.check(root, at)
+    """Also when it goes after the action has returned: then, what the action did is on the disk."""
+    root = case.fresh()
+    disk = LosesPower(root)
+    case.act(make_store(root, disk), case.subjects)
+    case.new = state_files(root)
+    assert disk.names == case.points
+    end = len(disk.names)
+    disk.note(end)
+    outcomes: dict[str, str] = {}
+    for (reading, at), remains in disk.remains.items():
+        key = repr(remains)
+        if key not in outcomes:
+            _locking._proved.clear()
+            power_returns(root, remains)
+            outcomes[key] = case.check(root, at)
+        assert at < end or outcomes[key] == "new", f"lost after the action had returned ({reading})"
+    # What happened before stays, wherever the power goes later.
+    lost = [outcomes[repr(disk.remains["nothing", at])] for at in range(end + 1)]
+    assert lost == sorted(lost, reverse=True)
+    assert (lost[0], lost[-1]) == ("old", "new")
+
+
+def test_power_that_goes_in_the_middle_of_recovery_loses_nothing_either(tmp_path: Path) -> None:
+    """Finishing a change after a crash is as safe as making it."""
+    case = Case("reset_malformed", tmp_path)
+    announced = max(at for at, name in enumerate(case.points) if name == "rename")
+    root = case.fresh()
+    with pytest.raises(Died):
+        case.act(make_store(root, DiesAt(announced)), case.subjects)
+    assert (root / ".qiongli/.staging/intent.json").exists()
+    disk = LosesPower(root)
+    with make_store(root, disk).writing():
+        pass
+    disk.note(len(disk.names))
+    for (_, at), remains in disk.remains.items():
+        power_returns(root, remains)
+        assert case.check(root, at) == "new"
+
+
+def test_the_operations_of_the_real_file_system_reach_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk of the other tests is made up; this is all that stands between it and a real one."""
+    synced: list[int] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.append(os.fstat(descriptor).st_ino), fsync(descriptor)))
+    descriptor = REAL.create(tmp_path / "file")
+    REAL.write(descriptor, b"content")
+    REAL.sync(descriptor)
+    REAL.close(descriptor)
+    assert synced == [(tmp_path / "file").stat().st_ino]
+    if os.name != "nt":
+        REAL.sync_folder(tmp_path)
+        assert synced[1:] == [tmp_path.stat().st_ino]
+
+
+def test_every_file_that_an_action_leaves_was_synced_and_so_was_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked of the system's own call, from the first action in an empty folder on."""
+    synced: set[int] = set()
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.add(os.fstat(descriptor).st_ino), fsync(descriptor)))
+    subjects = standard_subjects(tmp_path / "packages")
+    root = tmp_path / "project"
+    root.mkdir()
+    record_refinement(root, suggestion("finance", "a"))
+    apply_action("confirm", root, "finance", catalogue=subjects)
+    files = [root / ".qiongli" / name for name in state_files(root)]
+    assert len(files) > 5
+    assert {path for path in files if path.stat().st_ino not in synced} == set()
+    if os.name != "nt":
+        folders = {folder for path in files for folder in path.parents if folder.is_relative_to(root)}
+        assert {path for path in folders if path.stat().st_ino not in synced} == set()
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EIO])

@@ -211,7 +211,12 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step], don
 
     A step needs no record of its own: a staged file that is gone was moved, an aside name that is there was moved to.
     """
+    unsafe: set[str] = set()
     for step in steps:
+        if step.kind != "move" and unsafe:
+            # What takes the place of a file must not be on the disk before the file's copy is.
+            _sync_folders(project, operations, unsafe)
+            unsafe.clear()
         target = project.contained(step.target) if step.kind == "write" else _entry(project, step.target)
         if step.kind == "write":
             staged = project.path(STAGING) / step.staged
@@ -221,15 +226,20 @@ def _finish(project: Project, operations: FileOperations, steps: list[Step], don
             aside = _entry(project, step.aside)
             if not os.path.lexists(aside) and os.path.lexists(target):
                 operations.rename(target, aside)
+                unsafe.add(os.path.dirname(step.target))
         else:
             operations.remove(target)
         if done is not None:
             done.append(step)
-    for folder in sorted({os.path.dirname(step.target) for step in steps}):
-        operations.sync_folder(project.path(folder) if folder else project.state)
+    _sync_folders(project, operations, {os.path.dirname(step.target) for step in steps})
     if len(steps) > 1:
         operations.remove(project.path(INTENT))
         operations.sync_folder(project.path(STAGING))
+
+
+def _sync_folders(project: Project, operations: FileOperations, folders: set[str]) -> None:
+    for folder in sorted(folders):
+        operations.sync_folder(project.path(folder) if folder else project.state)
 
 
 def _entry(project: Project, name: str) -> Path:
@@ -387,7 +397,9 @@ def _keep_edits(project: Project, operations: FileOperations, steps: list[Step],
     moved = {step.target for step in steps if step.kind == "move"}
     for step in steps:
         pending = step.kind == "write" and os.path.lexists(project.path(STAGING) / step.staged)
-        if not pending or step.target in moved or _content(project, step.target) in ("", "folder", step.before):
+        # After a power failure the new content may stand at its place and be staged as well.
+        known = ("", "folder", step.before, _content(project, f"{STAGING}/{step.staged}") if pending else "")
+        if not pending or step.target in moved or _content(project, step.target) in known:
             continue
         aside = free_name(project, f"{step.target}.edited-{time}")
         operations.rename(project.contained(step.target), project.path(aside))
