@@ -72,6 +72,8 @@ def test_what_looks_like_a_file_and_is_none_is_an_error_and_records_nothing(
         "本文研究股票/债券市场的事件研究法",
         "株式/債券の実証研究",
         "the standard is .tex",
+        "Our code is at https://example.org/code/estimate.csv",
+        "We study stocks. " * 20 + "All data are in data.csv",
         "a text\nwith draft.md",
         "see section 3. md",
         "x" * 300 + ".md",

@@ -84,11 +84,14 @@ def looks_like_file(text: str) -> bool:
     """Whether a text that names no file is more likely a mistaken name than words to route.
 
     That is: it ends as files do; or it is a single token with a separator in it; or it begins as paths do, or with a
-    folder that exists.
+    folder that exists. Words that end in an address of the web are words.
     """
     text = text.strip()
     separators = {os.sep, os.altsep or os.sep}
+    several = len(text.split()) > 1
     if not text or len(text) >= _LONGEST_PATH or "\n" in text or len(os.path.basename(text)) > _LONGEST_NAME:  # noqa: PTH119
+        return False
+    if several and ("://" in text or len(text) > _LONGEST_NAME):
         return False
     name, dot, ending = text.rpartition(".")
     if dot and ending.casefold() in _ENDINGS and not name[-1:].isspace():
@@ -97,7 +100,7 @@ def looks_like_file(text: str) -> bool:
         return False
     if text.startswith(tuple(f"{dots}{separator}" for dots in (".", "..", "~") for separator in separators)):
         return True
-    if len(text.split()) == 1 and max(text) < _WITHOUT_SPACES:
+    if not several and max(text) < _WITHOUT_SPACES:
         return True
     try:
         parent = os.path.dirname(text.rstrip("".join(separators)))  # noqa: PTH120

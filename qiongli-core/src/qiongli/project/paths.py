@@ -122,16 +122,18 @@ def cwd_option(given: str, searched: bool = False) -> str:
 
 
 def _quoted(name: str) -> str:
+    if (name.isascii() and name.translate(_WITHOUT_SAFE_MARKS).isalnum()) or name == ".":
+        return name
     if os.name == "nt":
         # No name of a file holds a quotation mark there.
-        safe = name.isascii() and name.translate(_WITHOUT_SAFE_MARKS).isalnum()
-        return name if safe else f'"{name}"'
+        return f'"{name}"'
     from shlex import quote
 
     return quote(name)
 
 
-_WITHOUT_SAFE_MARKS: Final = str.maketrans("", "", "\\/:._-")
+#: What means nothing to a shell; a backslash only where it separates folders.
+_WITHOUT_SAFE_MARKS: Final = str.maketrans("", "", "/:._-" + ("\\" if os.name == "nt" else ""))
 
 
 def _is_link(path: str) -> bool:
