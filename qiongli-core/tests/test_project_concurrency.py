@@ -124,8 +124,8 @@ def test_a_thousand_actions_from_eight_processes(tmp_path: Path, capsys: pytest.
     worst, took, reads = _hammer(tmp_path, workers=8, actions=125)
     with capsys.disabled():
         print(f"\n1,000 actions from 8 processes: {took:.1f} s, worst wait {worst:.2f} s, {reads} consistent reads")
-    # No waiter comes near the 30 s after which it would give up.
-    assert worst < 10
+    # No waiter comes near the 30 s after which it would give up, nor is one passed over for a large part of the run.
+    assert worst < min(10, max(1, took / 5))
 
 
 @pytest.mark.slow
@@ -267,15 +267,77 @@ def test_a_waiter_gets_its_turn_when_the_holder_ends(project: tuple[Path, Catalo
     _end(holder)
 
 
+class Waiter:
+    """Somebody who wants the lock, in a thread of its own."""
+
+    def __init__(self, path: Path, operations: FileOperations = REAL) -> None:
+        self.inside = threading.Event()
+        self.leave = threading.Event()
+        self._lock = ProjectLock(path, operations, timeout=20)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        with self._lock:
+            self.inside.set()
+            self.leave.wait(20)
+
+    def end(self) -> None:
+        self.leave.set()
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+
+
+class Counts(FileOperations):
+    """Counts who asks for the lock, and who stands in its queue."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.queued = threading.Event()
+
+    def lock(self, descriptor: int, *, wait: bool) -> None:
+        if wait:
+            self.queued.set()
+        else:
+            self.asked += 1
+        super().lock(descriptor, wait=wait)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows removes no file that somebody has open, and has no queue")
 def test_a_lock_file_that_is_removed_while_somebody_waits_does_not_admit_two(tmp_path: Path) -> None:
+    """Who waited for the old file is let in to it when its holder leaves, while another holds the new one."""
     path = tmp_path / ".lock"
-    with ProjectLock(path, REAL):
-        path.unlink()
-        with ProjectLock(path, REAL):
-            assert path.exists()
-            waits = ProjectLock(path, REAL, timeout=0.1)
-            with pytest.raises(StateRefusedError):
-                waits.__enter__()
+    first = Waiter(path)
+    assert first.inside.wait(20)
+    counts = Counts()
+    second = Waiter(path, counts)
+    assert counts.queued.wait(20)
+    path.unlink()
+    third = Waiter(path)
+    assert third.inside.wait(20)
+    first.end()
+    # The second has the old file's lock now, which excludes nobody; it has to see that and wait for the third.
+    assert not second.inside.wait(0.5)
+    third.end()
+    assert second.inside.wait(20)
+    second.end()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no queue for locks")
+def test_a_waiter_stands_in_the_systems_queue_and_asks_no_more(tmp_path: Path) -> None:
+    """Who asks again and again may find the lock taken every time; who queues gets its turn as soon as it is free."""
+    path = tmp_path / ".lock"
+    holder = Waiter(path)
+    assert holder.inside.wait(20)
+    counts = Counts()
+    waiter = Waiter(path, counts)
+    assert counts.queued.wait(20)
+    assert not waiter.inside.wait(0.5)
+    assert counts.asked == 1
+    holder.end()
+    assert waiter.inside.wait(20)
+    waiter.end()
+    assert counts.asked <= 2
 
 
 @pytest.mark.parametrize("error", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL])
