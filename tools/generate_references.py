@@ -133,7 +133,7 @@ def _first_sentence(kind: type) -> str:
 
 
 def packet_reference() -> str:
-    """The fields of every published structure, from the schemas."""
+    """The fields of every published structure, from the schemas; raises ValueError for one without a meaning."""
     lines = [
         "# Packets",
         "",
@@ -151,7 +151,10 @@ def packet_reference() -> str:
                 lines += [f"### {name}: {title}", "", str(definition.get("description", "")), ""]
             lines += ["| field | type | meaning |", "|---|---|---|"]
             for field, value in definition["properties"].items():
-                lines.append(f"| `{field}` | {_type(value)} | {value.get('description', '')} |")
+                meaning = str(value.get("description", "")).replace("|", "\\|")
+                if not meaning:
+                    raise ValueError(f"{name}: nothing says what {title or 'its'} field {field} means")
+                lines.append(f"| `{field}` | {_type(value)} | {meaning} |")
             lines.append("")
     return "\n".join(lines)
 

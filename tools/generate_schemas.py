@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 import msgspec
+from field_meanings import meanings_of
 
 from qiongli.gate.explanation import Explanation, Verification
 from qiongli.gate.promotion import PromotionPacket
@@ -57,23 +58,40 @@ STRUCTURES: dict[str, type] = {
     "task-run": TaskRun,
 }
 
+_ERROR_FIELDS: dict[str, str] = {
+    "code": "What it is, as a stable snake_case word; the page of errors lists them all.",
+    "message": "The same for a person; it may be worded anew.",
+    "place": "Where: `file:line`, a dotted field, or both; empty where there is none.",
+    "expected": "What would have been right; empty where that is plain.",
+    "hint": "The next command or step; empty where there is none.",
+}
+
 ERROR_SCHEMA: dict[str, Any] = {
     "title": "Error",
     "description": "What any command prints on standard output under --json when it fails.",
     "type": "object",
     "required": ["schema_version", "error"],
     "properties": {
-        "schema_version": {"type": "string"},
-        "error": {"$ref": "#/$defs/Error"},
-        "problems": {"type": "array", "items": {"$ref": "#/$defs/Error"}},
+        "schema_version": {"type": "string", "description": "Version of this structure, `major.minor`."},
+        "error": {"$ref": "#/$defs/Error", "description": "What went wrong, as a whole."},
+        "problems": {
+            "type": "array",
+            "items": {"$ref": "#/$defs/Error"},
+            "description": "Every single fault, in the order of the file; absent where there is but one.",
+        },
     },
     "$defs": {
         "Error": {
+            "description": "One fault, of which a program reads the code and a person the rest.",
             "type": "object",
             "required": ["code", "message", "place", "expected", "hint", "available"],
             "properties": {
-                **{name: {"type": "string"} for name in ("code", "message", "place", "expected", "hint")},
-                "available": {"type": "array", "items": {"type": "string"}},
+                **{name: {"type": "string", "description": meaning} for name, meaning in _ERROR_FIELDS.items()},
+                "available": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "The possible values, where there is a closed set of them.",
+                },
             },
         }
     },
@@ -103,12 +121,14 @@ def schema_of(name: str, structure: type) -> dict[str, Any]:
     for class_name, found in _attrs_classes(structure).items():
         definition = schema["$defs"][class_name]
         definition["required"] = [attribute.name for attribute in attrs.fields(found)]
+        meanings = meanings_of(found)
         for attribute in attrs.fields(found):
             properties = definition["properties"][attribute.name]
             properties.pop("default", None)
+            properties["description"] = meanings[attribute.name]
             if attribute.metadata.get("unit") == "ppm":
                 properties["type"] = "number"
-                properties["description"] = "A decimal number in units of one score."
+                properties["description"] += " A decimal number in units of one score."
     # The root stands in full, because MCP clients want `type: object` there and not a reference.
     definitions = schema.pop("$defs")
     root = definitions.pop(structure.__name__)

@@ -27,10 +27,15 @@ _KEPT = ("verdict-*.json", "digest-*.json")
 class VerifiedSubject(Record):
     """One subject that declares itself enabled, and whether it may act here."""
 
+    #: Slug of the subject.
     subject: str
+    #: Distribution that ships it.
     distribution: str
+    #: The state that it has here.
     state: SubjectState
+    #: Whether its record holds on this machine, so that it may act.
     holds: bool
+    #: What lowered it; empty when nothing did.
     reasons: tuple[Reason, ...] = ()
 
 
@@ -38,8 +43,11 @@ class VerifiedSubject(Record):
 class Verification(Record):
     """What `qiongli gate verify --json` prints."""
 
+    #: Whether every one of them may act.
     holds: bool
+    #: The subjects that declare themselves enabled.
     subjects: tuple[VerifiedSubject, ...]
+    #: Version of this structure, `major.minor`; fields may be added within a major version.
     schema_version: str = SCHEMA_VERSION
 
     def text(self) -> str:
@@ -89,23 +97,33 @@ def verify_installed(slugs: Sequence[str] = ()) -> Verification:
 class Explanation(Record):
     """What `qiongli gate explain --json` prints; `record` is null when there is none that can be read."""
 
+    #: Slug of the subject.
     subject: str
+    #: Distribution that ships it; empty for one that is not installed.
     distribution: str
+    #: Folder of the subject's package.
     location: str
+    #: The status that its contract declares.
     activation_status: str
     #: The state here; empty for sources that are not installed.
     state: str
+    #: Each step that lowered it here.
     reasons: tuple[Reason, ...]
+    #: The activation record; null when there is none that can be read.
     record: ActivationRecord | None
+    #: Why the record cannot be read; empty when it can, or is not there.
     record_problem: str
     #: Whether the files are those that the record vouches for; null without a record.
     content_matches: bool | None
+    #: Files that are new, gone, or other than the record says, each with what became of it.
     changed_files: tuple[str, ...]
+    #: Number of the gate's rules here.
     policy_version: int
     #: Peers that are here and not in the record, or with other content, or the other way round.
     changed_peers: tuple[str, ...]
     #: The fast gate as it stands now.
     gate: GateReport
+    #: Version of this structure, `major.minor`; fields may be added within a major version.
     schema_version: str = SCHEMA_VERSION
 
     def text(self) -> str:

@@ -46,13 +46,21 @@ _STATUS_LINE: Final = re.compile(
 class PromotionPacket(Record):
     """What `qiongli gate promote --json` and `revoke --json` print; `files` are those that were written or removed."""
 
+    #: Slug of the subject.
     subject: str
+    #: `promote` or `revoke`.
     action: str
+    #: Whether anything was written; a subject that does not pass is left as it is.
     changed: bool
+    #: The status that the contract declares afterwards.
     activation_status: str
+    #: The files that were written or removed, relative to the package.
     files: tuple[str, ...] = ()
+    #: The record that was written; null when none was.
     record: ActivationRecord | None = None
+    #: What the gate found; null for a revocation.
     report: GateReport | None = None
+    #: Version of this structure, `major.minor`; fields may be added within a major version.
     schema_version: str = SCHEMA_VERSION
 
 

@@ -42,9 +42,13 @@ _VARIABLES: Final = ("QIONGLI_PLUGINS", "QIONGLI_SUBJECTS_DISABLED", "QIONGLI_CO
 class Finding(Record):
     """One thing that was examined: how it is, and the next step when it is not as it should be."""
 
+    #: What was examined, such as `core`, `library` or `distribution`.
     name: str
+    #: How it is; only a `failure` makes the command exit with 4.
     health: Health
+    #: What was found.
     message: str
+    #: The next step; empty when nothing has to be done.
     hint: str = ""
 
 
@@ -52,9 +56,13 @@ class Finding(Record):
 class Interpreter(Record):
     """The interpreter that runs this, and the line that installs into it and no other."""
 
+    #: Path of the interpreter that runs this.
     executable: str
+    #: Its version.
     version: str
+    #: The environment that it belongs to.
     prefix: str
+    #: The command line that installs into that environment and no other.
     pip: str
 
 
@@ -62,10 +70,15 @@ class Interpreter(Record):
 class Diagnosis(Record):
     """What `qiongli doctor --json` prints; a `failure` is a fault of core's own installation."""
 
+    #: Version of core.
     core_version: str
+    #: The interpreter that runs this.
     interpreter: Interpreter
+    #: Everything that was examined, in a fixed order.
     findings: tuple[Finding, ...]
+    #: The installed subjects with their states.
     subjects: tuple[SubjectListing, ...] = ()
+    #: Version of this structure, `major.minor`; fields may be added within a major version.
     schema_version: str = SCHEMA_VERSION
 
     @property

@@ -25,8 +25,11 @@ _KINDS: Final = {SUBJECTS_GROUP: "subject", PLUGINS_GROUP: "plugin", COMMANDS_GR
 class Provided(Record):
     """One entry point of a distribution: `kind` is `subject`, `plugin` or `command`, `target` what it names."""
 
+    #: `subject`, `plugin` or `command`.
     kind: str
+    #: Name of the entry point.
     name: str
+    #: The module or attribute that it names; it is not imported for the list.
     target: str
 
 
@@ -34,12 +37,19 @@ class Provided(Record):
 class PluginListing(Record):
     """One row of `qiongli plugins list`; `reasons` say what keeps its code out, and what to do about that."""
 
+    #: Name of the distribution.
     distribution: str
+    #: Its version.
     version: str
+    #: The folder that it is installed in.
     location: str
+    #: Its entry points in our groups.
     provides: tuple[Provided, ...]
+    #: What the local policy says of it.
     setting: Setting
+    #: Whether its code runs, is allowed for its subjects, is none but data, or is kept out.
     permission: Permission
+    #: What keeps its code out, and what to do about that.
     reasons: tuple[Reason, ...] = ()
     #: Metadata folders of the same distribution that do not count.
     shadows: tuple[str, ...] = ()
@@ -51,8 +61,11 @@ class PluginListing(Record):
 class PluginList(Record):
     """What `qiongli plugins list --json` prints; `interpreter` is the one whose path was searched."""
 
+    #: Every distribution that touches our groups, by name.
     plugins: tuple[PluginListing, ...]
+    #: The interpreter whose path was searched.
     interpreter: str = ""
+    #: Version of this structure, `major.minor`; fields may be added within a major version.
     schema_version: str = SCHEMA_VERSION
 
 

@@ -19,15 +19,23 @@ _LOCK_SECONDS = 30
 class PolicyPacket(Record):
     """The local policy as it stands, and what was changed; `path` is its file."""
 
+    #: The policy's file on this machine; it need not exist.
     path: str
+    #: Whether the command changed it.
     changed: bool
+    #: Distributions whose subjects may run code of their own, sorted.
     allowed: tuple[str, ...]
+    #: Distributions of which nothing takes part, sorted.
     blocked: tuple[str, ...]
+    #: By slug, the distribution that owns it here when several provide it.
     pinned: dict[str, str]
+    #: Whether all subjects but economics and finance are lowered to candidates.
     candidate_only: bool
+    #: The distribution that the command was about; null when it was about none.
     distribution: str | None = None
     #: Agents that may be started here when a command asks for one.
     agents: tuple[str, ...] = ()
+    #: Version of this structure, `major.minor`; fields may be added within a major version.
     schema_version: str = SCHEMA_VERSION
 
 

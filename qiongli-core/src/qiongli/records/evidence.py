@@ -38,17 +38,29 @@ class Evidence(Record):
     `weight` is in millionths. Evidence never decides anything: it has no field that could grant or override.
     """
 
+    #: Id of the signal, suppressor or directive that matched.
     signal_id: str
+    #: Slug of the subject that it speaks for, or about.
     subject: str
+    #: Which kind of sign it is; only different dimensions count as independent.
     dimension: Dimension
+    #: What the signal stands for; for a method that can be lent, the slug of its lens.
     value: str
+    #: What it may count for: the subject, its method lens only, or nothing but context.
     activation: Activation
+    #: What it weighs before any discount, 0.06 to 0.20 for a signal and up to 0.30 for a suppressor.
     weight: Ppm = ppm_field()
+    #: Name of the task's field that it stands in.
     field: str = "text"
+    #: Offset of its first character in that field's original text, from 0.
     start: int = 0
+    #: Offset one past its last character.
     end: int = 0
+    #: The original text between both.
     snippet: str = ""
+    #: How the text says it; only what is asserted counts.
     polarity: Polarity = "asserted"
     #: Who found it: `text` for the signal index, or the distribution whose hook returned it.
     source: str = "text"
+    #: Whether it is a signal, a suppressor, or the user's words that exclude or keep a subject.
     role: EvidenceRole = "signal"

@@ -26,9 +26,13 @@ ResourceActivation = Literal["suggested", "applied", "borrowed", "pinned"]
 class ResourceRef(Record):
     """One resource of a subject package; `path` is relative to the package, with forward slashes."""
 
+    #: Which kind of resource it is.
     kind: ResourceKind
+    #: Slug of the subject that ships it.
     subject: str
+    #: Name among those of its kind: the lens's or venue's slug, or the subject's own.
     name: str
+    #: Path inside the subject's package, with forward slashes.
     path: str
     #: `sha256:` and 64 hexadecimal digits of the file's bytes.
     checksum: str
@@ -40,12 +44,19 @@ class ResourceRef(Record):
 class PlannedResource(Record):
     """A resource that a task activates, and why."""
 
+    #: Which kind of resource it is.
     kind: ResourceKind
+    #: Slug of the subject that ships it.
     subject: str
+    #: Name among those of its kind: the lens's or venue's slug, or the subject's own.
     name: str
+    #: Path inside the subject's package, with forward slashes.
     path: str
+    #: `sha256:` and 64 hexadecimal digits of the file's bytes when it was planned.
     checksum: str
+    #: Estimated size in tokens of a language model, at least 1; null when it was not measured.
     tokens: int | None
+    #: Why it is planned: suggested with its subject, applied by the project, borrowed, or pinned.
     activation: ResourceActivation
 
 
@@ -56,5 +67,7 @@ class ResourceActivationPlan(Record):
     `levels` names the layers in use, of `core`, `subject`, `lens`, `venue`.
     """
 
+    #: The layers in use, of `core`, `subject`, `lens` and `venue`.
     levels: tuple[str, ...] = ("core",)
+    #: The resources in order of authority: where two disagree, the earlier one holds.
     resources: tuple[PlannedResource, ...] = ()

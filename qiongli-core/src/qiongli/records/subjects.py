@@ -20,8 +20,11 @@ SUBJECT_STATES: Final[tuple[SubjectState, ...]] = ("broken", "invalid", "inactiv
 class Reason(Record):
     """Why something is as it is, and what to do about it."""
 
+    #: What it is, as a stable snake_case word.
     code: str
+    #: The same for a person; it may be worded anew.
     message: str
+    #: The next command or step; empty where there is none.
     hint: str = ""
 
 
@@ -29,13 +32,21 @@ class Reason(Record):
 class SubjectListing(Record):
     """One row of `qiongli subject list`; `subject` is null when not even a name could be read."""
 
+    #: Slug of the subject; null when not even a name could be read.
     subject: str | None
+    #: Its name for people; the slug when the contract cannot be read.
     display_name: str
+    #: Distribution that ships it.
     distribution: str
+    #: Version of that distribution.
     version: str
+    #: Folder of the subject's package on this machine, or of the metadata when that is all there is.
     location: str
+    #: The status that its contract declares; it grants nothing by itself.
     activation_status: str
+    #: The state that it really has here, after the gate and the local policy.
     state: SubjectState
+    #: One for each step that lowered it; empty for an active subject.
     reasons: tuple[Reason, ...] = ()
 
 
@@ -43,5 +54,7 @@ class SubjectListing(Record):
 class SubjectList(Record):
     """What `qiongli subject list --json` prints."""
 
+    #: Every installed subject, the unreadable ones too.
     subjects: tuple[SubjectListing, ...] = ()
+    #: Version of this structure, `major.minor`; fields may be added within a major version.
     schema_version: str = SCHEMA_VERSION
