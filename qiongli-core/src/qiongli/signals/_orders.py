@@ -337,6 +337,8 @@ _LEADS: Final = (
         rf"don|{_LEAVING_OUT})\b[^.;!?\n]{{0,100}}?(?: ,)? (?:and|but|then) (?:please |also )?"
     ),
 )
+#: Without one of these an order can only begin where its sentence does.
+_LATER_BEGINNINGS: Final = ("please", "kindly", "so ", ", hence", ", therefore", ", thus", ":", "(", ")", "[", "]")
 #: Two sentences with a comma between them: here the order must speak of the task or to the assistant.
 _SPLICE: Final = LazyPattern(r"^[^,:]{1,120}, (?:and |but )?")
 _OF_THE_TASK: Final = LazyPattern(r"\b(?:this|you|i|my|please)\b")
@@ -357,6 +359,8 @@ def english_order(sentence: str, after: str) -> tuple[str, int, bool] | None:
     beginning of the sentence is out of sight. What is found is the role, where the order begins, and whether it is
     somebody else's.
     """
+    if sentence.startswith("_ ") and not any(mark in sentence for mark in _LATER_BEGINNINGS):
+        return None
     open_ends = [needed for needed, pattern in _AFTER.items() if pattern.match(after)]
     if not open_ends:
         return None
