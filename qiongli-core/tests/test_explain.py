@@ -309,6 +309,11 @@ def test_words_that_went_to_a_longer_signal_are_told(capsys: pytest.CaptureFixtu
     )
 
 
+def test_what_a_long_text_says_again_and_again_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "A quorl ledger sheet. We do not use quorl weighting. A quorl ledger cake. "
+    assert why(capsys, "alpha", text * 50)[1] == why(capsys, "alpha", text)[1]
+
+
 def test_a_subject_without_any_evidence_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert why(capsys, "beta", ALPHA) == (
         "no_evidence",

@@ -35,8 +35,11 @@ class SubjectExplanation(Record):
     schema_version: str = SCHEMA_VERSION
 
 
-def explain_subject(subject: str, packet: RefinementPacket) -> SubjectExplanation:
-    """Say what became of the subject in the packet, why, and what would change it."""
+def explain_subject(subject: str, packet: RefinementPacket, *, options: str = "--cwd DIR") -> SubjectExplanation:
+    """Say what became of the subject in the packet, why, and what would change it.
+
+    `options` name the packet's project on a command line, for the hints.
+    """
     settled = packet.decision in ("confirm_subject", "lock_subject")
     changes = [item for item in packet.what_would_change if item.subject == subject]
     blocked = next((item for item in packet.blocked_candidates if item.subject == subject), None)
@@ -48,7 +51,7 @@ def explain_subject(subject: str, packet: RefinementPacket) -> SubjectExplanatio
         reasons.append(Reason(packet.decision, packet.summary))
     else:
         if settled:
-            reasons.append(_settled(packet))
+            reasons.append(_settled(packet, options))
         if blocked is not None:
             verdict = "blocked"
             reasons += blocked.reasons
@@ -61,7 +64,8 @@ def explain_subject(subject: str, packet: RefinementPacket) -> SubjectExplanatio
             verdict = "no_evidence" if candidate is None else "candidate"
         if candidate is not None and verdict != "secondary":
             reasons += _standing(candidate, packet)
-        reasons += _kept_from_counting(subject, packet)
+        # The same words may stand in a long text many times.
+        reasons += dict.fromkeys(_kept_from_counting(subject, packet))
         if candidate is None and blocked is None and all(reason.code in _OF_THE_PROJECT for reason in reasons):
             reasons.append(Reason("no_evidence", "nothing in the text speaks for it at subject level"))
     return SubjectExplanation(
@@ -77,12 +81,12 @@ def explain_subject(subject: str, packet: RefinementPacket) -> SubjectExplanatio
 _OF_THE_PROJECT = ("project_locked", "project_confirmed", "neighbour")
 
 
-def _settled(packet: RefinementPacket) -> Reason:
+def _settled(packet: RefinementPacket, options: str) -> Reason:
     """Why the text of a task decides nothing in a project with a subject."""
     if packet.decision == "lock_subject":
-        code, word, hint = "project_locked", "locked", "Run: qiongli subject unlock --cwd ."
+        code, word, hint = "project_locked", "locked", f"Run: qiongli subject unlock {options}"
     else:
-        code, word, hint = "project_confirmed", "confirmed", f"Run: {RESET} --cwd ."
+        code, word, hint = "project_confirmed", "confirmed", f"Run: {RESET} {options}"
     return Reason(
         code, f"this project is {word} to {packet.primary_subject}, and no text makes it suggest another subject", hint
     )
