@@ -141,14 +141,19 @@ def test_what_a_shell_makes_of_a_command_is_read(capsys: pytest.CaptureFixture[s
 def test_a_task_in_a_folder_below_finds_the_project_when_it_is_asked_to(
     capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
-    alone = _json(capsys, *command, SUGGESTS_ALPHA)
+    def seen(*arguments: str) -> str:
+        return json.dumps(_json(capsys, *command, SUGGESTS_ALPHA, *arguments))
+
+    alone = seen()
     Path("paper/.qiongli").mkdir()
     text = "active_subject: beta\nsubject_mode: confirmed\n"
     Path("paper/.qiongli/guidance_manifest.yaml").write_text(text, encoding="utf-8")
-    in_project = _json(capsys, *command, SUGGESTS_ALPHA, "--cwd", "paper")
+    in_project = seen("--cwd", "paper")
     assert alone != in_project
-    found = _json(capsys, *command, SUGGESTS_ALPHA, "--cwd", "paper/chapters", "--find-project")
-    assert found == in_project
+    found = seen("--cwd", "paper/chapters", "--find-project")
+    assert found.replace("--cwd paper/chapters --find-project", "--cwd paper") == in_project
+    # An explanation of why another subject is in force names the command that changes it, and the project.
+    assert command[0] != "subject" or "qiongli subject reset --cwd paper" in in_project
     capsys.readouterr()
     assert run([*command, SUGGESTS_ALPHA, "--cwd", "paper/chapters", "--json"]) == 0
     below = capsys.readouterr()

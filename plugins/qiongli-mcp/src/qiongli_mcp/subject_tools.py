@@ -87,7 +87,8 @@ def qiongli_subject_explain(
     from qiongli.refinement.subject_explanation import explain_subject
 
     require_subject(subject)
-    packet = dict(to_packet(explain_subject(subject, router_for(folder(cwd) if cwd else None).route(text))))
+    routed = router_for(folder(cwd) if cwd else None).route(text)
+    packet = dict(to_packet(explain_subject(subject, routed, options="--cwd .")))
     if detail == "short":
         packet["reasons"] = packet["reasons"][:10]
         packet["what_would_change"] = packet["what_would_change"][:10]

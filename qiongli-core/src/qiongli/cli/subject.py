@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qiongli.cli._folder import FindProject, OptionalCwd, look_above
+from qiongli.cli._folder import FindProject, OptionalCwd, cwd_option, look_above
 from qiongli.cli._output import emit, message, table
 from qiongli.errors import ExitCode, InputError, UnknownSubjectError
 from qiongli.records._units import SCALE, SCHEMA_VERSION, to_packet
@@ -141,7 +141,8 @@ def explain(
         packet = router.route(read_file(file))
     else:
         packet = router.route(text or "")
-    explained = explain_subject(found.contract.subject, packet)
+    options = "--cwd DIR" if cwd is None else cwd_option(cwd, find_project)
+    explained = explain_subject(found.contract.subject, packet, options=options)
     lines = [f"{subject}: {explained.verdict}"]
     for reason in explained.reasons:
         hint = f". {reason.hint}" if reason.hint else ""
