@@ -45,12 +45,14 @@ _HINTS: Final = frozenset(
         *("anything", "any", "use", "apply", "choose", "pick", "select", "load", "activate", "follow", "go", "want"),
         *("like", "need", "prefer", "wish", "must", "should", "shall", "has", "needs", "categorize", "categorise"),
         *("file", "label", "review", "judge", "assess", "evaluate", "write", "frame", "approach", "process", "see"),
-        *("sure", "ensure", "neither"),
+        *("sure", "ensure", "neither", "interested", "insist", "except"),
         *("view", "interpret", "assign", "move", "put", "send", "place", "set", "check", "measure", "get", "only"),
         *("just", "strictly", "purely"),
         *"不勿别并请务仍继就仅只应保按依以用遵归当视看放定限留排忽跳去剔禁撇抛屏停关避无而绝非",
     }
 )
+#: The same behind it: "economics only, please", "finance is off the table".
+_HINTS_AFTER: Final = frozenset({"only", "off", "out", "is", "should", "must", "are", "has"})
 #: The marks between sentences, as `clause_text` spells them.
 _SENTENCE_END: Final = LazyPattern(r"^.*[.;!?\n]", re.DOTALL)
 #: What may stand between two names in an enumeration.
@@ -119,7 +121,7 @@ def _order_of(
     """The order that a name is part of; of an enumeration of names, all are noted in `known`."""
     words = field.tokens.words
     first, last, _ = places[index]
-    if _HINTS.isdisjoint(words[max(0, first - _BEFORE) : first]) and words[last : last + 1] != ("only",):
+    if _HINTS.isdisjoint(words[max(0, first - _BEFORE) : first]) and _HINTS_AFTER.isdisjoint(words[last : last + 2]):
         return None
     listed = index
     while listed + 1 < len(places) and _joined(field, places[listed][1], places[listed + 1][0]):
