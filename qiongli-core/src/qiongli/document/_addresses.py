@@ -29,9 +29,6 @@ _ADDRESSES: Final = tuple(
     )
 )
 _WWW: Final = LazyPattern(rf"\bwww\.[^{_BEYOND}]+", re.IGNORECASE | re.ASCII)
-#: A stop within a word, which names of files, of sites and of signals have.
-_STOP_WITHIN: Final = LazyPattern(r"\.[A-Za-z]")
-
 _ENDINGS: Final = r"\.(?:py|csv|tex|pdf|docx?|xlsx?|json|ya?ml|do|dta|rds?|txt|md|bib|ipynb)(?![A-Za-z0-9_])"
 _FILE_ENDING: Final = LazyPattern(_ENDINGS)
 #: A name of letters, or one of Han; a sentence of Han may stand before a name of letters.
@@ -82,12 +79,11 @@ def without_addresses(text: str) -> str:
     for sign, hint, pattern in _ADDRESSES:
         if sign in text and hint in text:
             text = pattern.sub(blank_match, text)
-    within = "." in text and _STOP_WITHIN.search(text) is not None
-    if within and "www." in text:
+    if "www." in text:
         text = _WWW.sub(blank_match, text)
     if "/" in text:
         text = without_spans(text, _paths(text))
-    if within:
+    if "." in text:
         if _FILE_ENDING.search(text):
             text = _FILE.sub(blank_match, text)
         if _SIGNAL_ID_END.search(text):

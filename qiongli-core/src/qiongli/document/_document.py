@@ -11,10 +11,8 @@ import attrs
 
 from qiongli._value import Value
 from qiongli.document._field_names import field_key, field_kind
-from qiongli.document._mask import mask
+from qiongli.document._mask import mask, reference_spans
 from qiongli.document._normalise import Tokens, tokenise
-from qiongli.document._own import is_answer
-from qiongli.document._references import reference_spans
 from qiongli.errors import InputError
 
 #: Bytes of UTF-8 that one packet may hold.
@@ -108,6 +106,8 @@ def _reading_order(name: str) -> tuple[int, str]:
 def _texts(packet: Mapping[str, object]) -> dict[str, str]:
     if not isinstance(packet, Mapping):
         raise InputError("a task packet is a text or a mapping", code="invalid_task_packet", expected="a mapping")
+    from qiongli.document._own import is_answer
+
     if is_answer(packet):
         raise InputError(
             "the packet is an answer of Qiongli's, not a task",

@@ -105,22 +105,18 @@ _NOT_PLAIN: Final = LazyPattern(
 _INVISIBLE: Final = LazyPattern("[\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
-def reference_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """The half-open ranges of the reference lists, in their order.
+def find_lists(text: str, *, one_line: bool = False) -> tuple[tuple[int, int], ...]:
+    """The half-open ranges of the reference lists, in their order; in one line, only a heading that runs on counts.
 
     Every heading counts that entries follow, and the last one also without them, unless it stands in a table of
     contents. A text that begins with the heading is a list only if years follow, since a task may be about references.
     A list ends at an appendix, at another heading, and at a paragraph of prose behind its last entry.
     """
     ascii_only = text.isascii()
-    # In a single line no heading stands but one that runs on.
-    one_line = ascii_only and not ("\n" in text or "\r" in text or "\f" in text or "\v" in text or "\\" in text)
-    if one_line and "eferences" not in text and "EFERENCES" not in text:
-        return ()
     lowered = (text if ascii_only else text.encode("ascii", "ignore").decode("ascii")).lower()
     # What economists are fond of is no heading.
     named = lowered.count("eference") > lowered.count("preference")
-    named = named or (not one_line and any(word in lowered for word in _LETTERS))
+    named = named or (not (one_line and ascii_only) and any(word in lowered for word in _LETTERS))
     if not named and (ascii_only or not any(letters in text for letters in _OTHER_LETTERS)):
         return ()
     removed: list[int] = []
