@@ -17,8 +17,8 @@ from qiongli.signals._order_forms import AFTER, FORMS, LEAVING_OUT, NOT_ALONE, R
 _CONNECTIVE: Final = (
     r"(?:(?:and|but|so|then|also|again|therefore|thus|hence|otherwise|instead|finally|important|importantly|note|"
     r"note that|remember|remember that|reminder|nb|ok|okay|yes|no|well|hi|hello|dear|hey|claude|assistant|qiongli|"
-    r"codex|gemini|first|second|third|now|just|for now|anyway|thanks|sorry|to be clear|mind that|keep in mind that|user|"
-    r"instruction|instructions|because|since|as|i repeat)(?: ,| :)? )*"
+    r"codex|gemini|first|second|third|now|just|for now|anyway|thanks|sorry|to be clear|mind that|keep in mind that|"
+    r"user|instruction|instructions|because|since|as|i repeat)(?: ,| :)? )*"
 )
 _LEADS: Final = (
     LazyPattern(rf"(?:^|[:()\[\]] )(?:{_CONNECTIVE}(?:(?:please|kindly)(?: ,)? )?)?"),
@@ -41,7 +41,8 @@ _SPLICE: Final = LazyPattern(r"^[^,:]{1,120}, (?:and |but )?")
 _OF_THE_TASK: Final = LazyPattern(r"\b(?:this|you|i|my|please)\b")
 _REPORT: Final = LazyPattern(
     r"\b(?<!i )(?<!we )(?:said|says|wrote|writes|told|asked|asks|argues?|argued|advised|advises|recommends?|"
-    r"recommended|replied|suggests|suggested|claims?|claimed|insists?|insisted|reviewers?|referees?|editors?|colleagues?|"
+    r"recommended|replied|suggests|suggested|claims?|claimed|insists?|insisted|reviewers?|referees?|editors?|"
+    r"colleagues?|"
     r"supervisors?|quotes?|whether|why)\b"
 )
 _QUESTION: Final = LazyPattern(r"[^.;!\n]*\?")
