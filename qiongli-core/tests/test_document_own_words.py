@@ -174,6 +174,14 @@ def test_other_yaml_is_text(text: str, left: str) -> None:
     assert words(text) == left
 
 
+def test_a_packet_and_a_manifest_are_known_as_yaml_too() -> None:
+    yaml = pytest.importorskip("yaml")
+    packet = {"decision": "no_subject", "signals": [{"signal_id": "x", "snippet": "bond"}], "schema_version": "1.0"}
+    assert words(f"Rain.\n\n{yaml.safe_dump(packet)}\nIt snows.") == "rain it snows"
+    manifest = "# A comment.\nschema_version: '1.0'\nactive_subject: finance\nvenue_profiles: [bond]\n"
+    assert words(f"{manifest}\nIt snows.") == "it snows"
+
+
 # --- printed answers ----------------------------------------------------------------------------------------------
 
 ABSTRACT = (

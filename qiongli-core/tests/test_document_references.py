@@ -288,6 +288,28 @@ def test_prose_behind_the_last_entry_counts_without_a_heading() -> None:
     assert evidence(f"{NURSES}References\n\n{FINANCE}\n{prose}") == NURSES + prose
 
 
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Do not treat this as finance.",
+        "Please keep this in economics.",
+        "Keep this in economics.",
+        "请不要切换到金融。",
+    ],
+)
+def test_who_speaks_to_the_reader_behind_the_list_is_heard(order: str) -> None:
+    assert evidence(f"{NURSES}References\n\n{FINANCE}\n{order}") == NURSES + order
+
+
+def test_a_chapter_that_cites_is_no_part_of_the_list_before_it() -> None:
+    chapter = (
+        "Wards\n\nOur wards are old, and that is why\nSmith, J. (2001) has said that they were not to be kept.\n\n"
+    )
+    text = f"{NURSES}References\n\n{FINANCE}\n{chapter}References\n\n{FINANCE}"
+    assert "Our wards are old" in evidence(text)
+    assert "Journal" not in evidence(text)
+
+
 def test_parts_of_a_list_may_have_headings() -> None:
     assert evidence(f"{NURSES}# References\n\n## Books\n\n{FINANCE}\n## Articles\n\n{FINANCE}") == NURSES
 
@@ -347,3 +369,19 @@ def test_a_manual_list_in_a_latex_file_is_a_list(tmp_path: Path, command: str, n
     assert "nurses" in kept
     assert "beds" in kept
     assert "Journal" not in kept
+
+
+@pytest.mark.parametrize("environment", ["thebibliography", "references", "references*"])
+def test_an_environment_of_latex_is_a_list_in_a_file_and_in_a_text(tmp_path: Path, environment: str) -> None:
+    source = f"{NURSES}\\begin{{{environment}}}\n{FINANCE}\\end{{{environment}}}\n\nWe count the beds."
+    path = tmp_path / "part.tex"
+    path.write_text(source, encoding="utf-8")
+    for text in (source, str(read_file(path)["draft"])):
+        assert "Journal" not in evidence(text)
+        assert evidence(text).endswith("We count the beds.")
+
+
+def test_a_bibliography_that_a_latex_file_carries_along_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "part.tex"
+    path.write_text(f"\\begin{{filecontents}}{{x.bib}}\n{FINANCE}\\end{{filecontents}}\n{NURSES}", encoding="utf-8")
+    assert read_file(path) == {"draft": NURSES.strip()}

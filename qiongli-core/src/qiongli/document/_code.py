@@ -26,7 +26,9 @@ _BACKTICKS: Final = LazyPattern(
     r"(`{1,2})(?!`)(?: (?:(?!'')[^`\n]){1,198} |(?:(?!'')[^`\n]){1,200}(?<![\s(\[-]))\1(?!`)"
 )
 _HTML: Final = LazyPattern(r"<(code|pre|samp|kbd|tt|script|style)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
-_LISTING: Final = LazyPattern(r"\\begin\{(verbatim\*?|Verbatim|lstlisting|minted|alltt|comment|tikzpicture)\}")
+_LISTING: Final = LazyPattern(
+    r"\\begin\{(verbatim\*?|Verbatim|lstlisting|minted|alltt|comment|tikzpicture|filecontents\*?)\}"
+)
 #: Code within a line of LaTeX.
 VERB: Final = LazyPattern(
     r"\\(?:verb\*?|(?:lstinline|mintinline(?:\{\w{1,30}\})?)(?:\[[^\]\n]{0,100}\])?)"

@@ -9,7 +9,8 @@ from typing import Final
 from qiongli.document._code import VERB
 
 _VERBATIM: Final = re.compile(
-    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|alltt|comment|tikzpicture)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL
+    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|alltt|comment|tikzpicture|filecontents\*?)\}.*?(?:\\end\{\1\}|\Z)",
+    re.DOTALL,
 )
 _COMMENT: Final = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 #: Names and dates are no subject text; a page's date would even be today's.
@@ -20,7 +21,7 @@ _ABSTRACT: Final = re.compile(r"\\begin\{abstract\}(.*?)(?:\\end\{abstract\}|\Z)
 _KEYWORDS: Final = re.compile(r"\\(?:keywords|kwd)\s*\{|\\begin\{keywords?\}")
 _BODY: Final = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
 _REFERENCES: Final = re.compile(
-    r"\\begin\{thebibliography\}(?:\{[^}\n]{0,200}\})?(.*?)(?:\\end\{thebibliography\}|\Z)", re.DOTALL
+    r"\\begin\{(thebibliography|references\*?)\}(?:\{[^}\n]{0,200}\})?(.*?)(?:\\end\{\1\}|\Z)", re.DOTALL
 )
 _LINES: Final = re.compile(
     r"\\(?:maketitle|tableofcontents|bibliographystyle\{[^}\n]{0,200}\}|bibliography\{[^}\n]{0,400}\})"
@@ -75,7 +76,7 @@ def latex_packet(source: str) -> dict[str, str]:
     text = text.replace("\\appendix", "\n\nAppendix\n\n")
     references = _REFERENCES.search(text)
     if references:
-        parts = [plain(text[: references.start()]), "References", plain(references.group(1))]
+        parts = [plain(text[: references.start()]), "References", plain(references.group(2))]
         after = plain(text[references.end() :])
         packet["draft"] = "\n\n".join([*parts, *(("Appendix", after) if after else ())])
     else:

@@ -44,7 +44,8 @@ _STRUCTURE: Final = LazyPattern(
 )
 
 _RESOURCE: Final = LazyPattern(
-    r"^[ \t]*(?:kind:[ \t]*[\"']?(?:overlay|domain_profile|method_pack|venue_profile)[\"']?[ \t]*\r?$|signal_groups:)",
+    r"^[ \t]*(?:kind:[ \t]*[\"']?(?:overlay|domain_profile|method_pack|venue_profile)[\"']?[ \t]*\r?$"
+    rf"|(?:-[ \t]+)?[\"']?(?:{'|'.join(OWN_KEYS[1:])})[\"']?:)",
     re.MULTILINE,
 )
 #: Lines that YAML may have: blank, indented, an item, a comment, a key.
@@ -183,7 +184,7 @@ def _quotation_mark(text: str, match: re.Match[str], opened: list[_Object]) -> I
 
 
 def _resources(text: str) -> Iterator[tuple[int, int]]:
-    """The resource files and contracts of subjects: YAML that says of what kind and of which schema it is."""
+    """Resource files, contracts, manifests and packets as YAML, which says what it is and of which schema."""
     for match in _YAML.finditer(text):
         lines = match.group()
         if "schema_version:" in lines and (head := _RESOURCE.search(lines)) is not None:

@@ -38,12 +38,12 @@ _RUN_ON: Final = LazyPattern(
     r"|[A-Z][\w’'-]{1,40}[ ]+[A-Z]{1,3}[,.]?[ ][^\n]{0,200}?(?<!\d)(?:19|20)\d\d(?!\d))"
     r"|[参參]考文[献獻][ ]*:?[ ]*(?=\[1\])"
 )
-_COMMAND: Final = LazyPattern(r"\\begin\{thebibliography\}|\\bibliography\{|\\printbibliography\b")
+_COMMAND: Final = LazyPattern(r"\\begin\{(?:thebibliography|references\*?)\}|\\bibliography\{|\\printbibliography\b")
 #: What stands before a heading that runs on: the beginning of a line or the end of a sentence.
 _BEFORE: Final = LazyPattern(r"(?:\n|[.!?][ ]|。)[ ]*(?:\d{1,2}\.?[ ]+)?\Z")
 #: A word of every heading, where one may stand.
 _WORD: Final = LazyPattern(
-    r"(?<![A-Za-z])(?:r[ ]?e(?:ferences?|[ ]f[ ]e)|cited|works|(?<!\\)bibliography)"
+    r"\\begin\{references|(?<![A-Za-z])(?:r[ ]?e(?:ferences?|[ ]f[ ]e)|cited|works|(?<!\\)bibliography)"
     r"|\\(?:begin\{the|print)?bibliography|[参參引][ ]*[考用][ ]*文[ ]*[献獻]|[参參]考[书書]目",
     re.IGNORECASE,
 )
@@ -67,7 +67,7 @@ _AFTER: Final = LazyPattern(
     r"|(?:chapter|part)[ ]+(?:\d{1,2}|[ivx]{1,5})\b[^\n]{0,80}"
     r"|第[ ]*[一二三四五六七八九十\d]{1,3}[ ]*[章编編部][^\n]{0,40}"
     r"|附[ ]*[录錄件][^\n]{0,40}|致[ ]*[谢謝]|作者[简簡]介[^\n]{0,40})[ ]*$"
-    r"|\\end\{thebibliography\}|\\appendix\b|\\(?:(?:sub){0,2}section|chapter|part)\*?\{",
+    r"|\\end\{(?:thebibliography|references\*?)\}|\\appendix\b|\\(?:(?:sub){0,2}section|chapter|part)\*?\{",
     re.IGNORECASE | re.MULTILINE,
 )
 _LASTING: Final = LazyPattern(r"[^\n]{0,30}(?:appendi|supplement|supporting|附)|\\end", re.IGNORECASE)
@@ -85,11 +85,15 @@ _ENTRY: Final = LazyPattern(
 _ENTRY_LENGTH: Final = 300
 _CONTENTS: Final = LazyPattern(r"(?:[^\n]{0,80}(?:[ ]{2,}|[.…·]{2,}[ ]*)|\d[^\n]{2,60}[ ])\d{1,3}\Z")
 _PARAGRAPH: Final = LazyPattern(r"\n[ ]*\n\s*")
-#: Words that sentences have and titles hardly: three of them make a paragraph prose.
+#: Words that sentences have and titles hardly: three of them for each entry make a paragraph prose.
 _SENTENCE_WORD: Final = LazyPattern(
     r"\b(?:we|our|is|are|was|were|has|have|that|this|which|these|not|it|they)\b", re.IGNORECASE
 )
 _PROSE_WORDS: Final = 3
+#: How somebody begins who speaks to the reader: one such paragraph is prose, however short.
+_SPEECH: Final = LazyPattern(
+    r"(?:please|keep|do|don['’]t|treat|stay|leave|note|now|i|we|this|the[ ]above)\b|[请請不勿别別以我本]", re.IGNORECASE
+)
 
 #: White space that lines hold, marks in full width, and the ends of lines, as a character each.
 _PLAIN: Final = {
@@ -230,26 +234,31 @@ def _end(text: str, start: int, end: int) -> int:
     while place < end:
         gap = _PARAGRAPH.search(text, place, end)
         stop = gap.start() if gap is not None else end
-        if _has_entry(text, place, stop):
+        number = _count_entries(text, place, stop)
+        if _is_prose(text[place:stop], number):
+            prose = min(prose, place) if entries else prose
+        elif number:
             entries, prose = True, end
-        elif entries and prose == end and _is_prose(text[place:stop]):
-            prose = place
         place = gap.end() if gap is not None else end
     return prose
 
 
-def _has_entry(text: str, place: int, stop: int) -> bool:
+def _count_entries(text: str, place: int, stop: int) -> int:
+    """The lines of a paragraph that begin an entry."""
+    number = 0
     while place < stop:
-        if _is_entry(text, place, stop):
-            return True
+        number += _is_entry(text, place, stop)
         line = text.find("\n", place, stop)
         if line < 0:
-            return False
+            break
         place = line + 1
-    return False
+    return number
 
 
-def _is_prose(paragraph: str) -> bool:
-    """Whether a paragraph has sentences."""
-    words = islice(_SENTENCE_WORD.finditer(paragraph), _PROSE_WORDS)
-    return sum(1 for _ in words) == _PROSE_WORDS or paragraph.count("。") > 1
+def _is_prose(paragraph: str, entries: int) -> bool:
+    """Whether a paragraph in which so many lines begin like entries has sentences rather than these."""
+    enough = _PROSE_WORDS * max(entries, 1)
+    words = sum(1 for _ in islice(_SENTENCE_WORD.finditer(paragraph), enough))
+    if words == enough or paragraph.count("。") > max(enough * bool(entries), 1):
+        return True
+    return not entries and _SPEECH.match(paragraph.lstrip()) is not None
