@@ -293,13 +293,11 @@ def _default(function: _Function, name: str) -> ast.expr | None:
 
 def _default_codes(node: ast.ClassDef) -> Iterator[str]:
     for statement in node.body:
-        target = statement.target if isinstance(statement, ast.AnnAssign) else None
-        if isinstance(statement, ast.Assign):
-            target = statement.targets[0]
-        if isinstance(target, ast.Name) and target.id == "default_code":
-            value = statement.value  # type: ignore[attr-defined]  # one of the two kinds of assignment
-            if isinstance(value, ast.Constant):
-                yield str(value.value)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="default_code")], value=ast.Constant(value=str(code))):
+                yield code
+            case ast.AnnAssign(target=ast.Name(id="default_code"), value=ast.Constant(value=str(code))):
+                yield code
 
 
 def _first_line(node: ast.ClassDef) -> str:
@@ -316,7 +314,7 @@ def _template(node: ast.AST) -> str:
         case ast.Constant():
             return str(node.value)
         case ast.JoinedStr():
-            return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+            return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
         case ast.BinOp(op=ast.Add()):
             return f"{_template(node.left)}{_template(node.right) or '…'}"
     return ""
