@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_cases import ACTIVE, FAILING, GARBAGE, LENDABLE
+from engine_cases import ACTIVE, FAILING, GARBAGE, LENDABLE, covering, garbage
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,6 +86,55 @@ class TestPrecheck:
     @pytest.mark.parametrize("code", [*REFUSAL_CODES, "made_up", None, 7])
     def test_a_code_that_is_not_on_the_list_is_a_policy(self, code: Any) -> None:
         assert refuse(code).code == (code if code in REFUSAL_CODES else "policy_forbids")
+
+
+#: What looks like a word in favour, or like none against.
+lookalikes = st.one_of(st.sampled_from([1, "yes", 1.0, [True], Outcome.PASS]), garbage)
+nothings = st.sampled_from([False, 0, "", (), {}, []])
+
+
+@st.composite
+def requests(draw: st.DrawFn, spoilt: int | None) -> tuple[tuple[Any, ...], Any]:
+    """A fine request, of which one fact, by its place, or the vetoes (5) are spoilt."""
+    limit = draw(st.integers(0, 50))
+    facts: list[Any] = [draw(st.sampled_from([0, limit, max(0, limit - 1)])), limit, True, True, True]
+    vetoes: Any = draw(st.sampled_from([(), (None,), [None, None]]))
+    if spoilt == 5:
+        veto = draw(st.one_of(nothings, st.builds(Veto, st.text(max_size=9), st.text(max_size=9)), garbage))
+        vetoes = draw(st.sampled_from([(veto,), (None, veto), veto]))
+    elif spoilt == 0:
+        facts[0] = draw(st.one_of(st.just(limit + 1), garbage))
+    elif spoilt is not None:
+        facts[spoilt] = draw(st.one_of(st.just(False), lookalikes))
+    return tuple(facts), vetoes
+
+
+@covering(
+    [*(requests(spoilt) for spoilt in (None, 0, 1, 2, 3, 4, 5)), requests(5), requests(4)],
+    passed=0.1,
+    policy_forbids=0.1,
+    undecodable=0.1,
+    input_too_large=0.05,
+    path_outside_project=0.05,
+    unauthorised_action=0.1,
+)
+def test_f2_a2_a_refusal_is_of_the_closed_list_and_whatever_cannot_be_read_is_refused(
+    example: tuple[tuple[Any, ...], Any],
+) -> set[str]:
+    facts, vetoes = example
+    refusal = precheck(RequestFacts(*facts), vetoes)
+    size, limit, *plain = facts
+    readable = type(size) is int and size >= 0 and type(limit) is int
+    fine = readable and size <= limit and all(fact is True for fact in plain)
+    nobody_objects = isinstance(vetoes, tuple | list) and all(veto is None for veto in vetoes)
+    assert (refusal is None) == (fine and nobody_objects)
+    if refusal is None:
+        return {"passed"}
+    assert refusal.code in REFUSAL_CODES
+    assert refusal.message
+    if fine:
+        assert refusal.code == "policy_forbids"
+    return {refusal.code}
 
 
 class TestGates:
