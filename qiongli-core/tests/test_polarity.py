@@ -74,6 +74,15 @@ DENIALS = [
 
 #: The same for how far a denial reaches: no further than what it governs.
 REACHES = [
+    ("No chapter of this thesis is an event study.", {"event study": True}),
+    ("Neither essay is about asset pricing.", {"asset pricing": True}),
+    ("Banks with no branches are an event study in themselves.", {"event study": False}),
+    ("We do not use an event study, which is common in asset pricing.", {"event study": True, "asset pricing": False}),
+    (
+        "We do not use surveys, such as panels of investors, or an event study.",
+        {"investors": True, "event study": True},
+    ),
+    ("本文不使用退市的公司的股票收益率", {"股票收益率": True}),
     ("Banks that do not use derivatives have lower stock returns.", {"derivatives": True, "stock returns": False}),
     (
         "Firms without credit ratings have higher leverage and stock returns.",

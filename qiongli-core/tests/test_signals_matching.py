@@ -453,6 +453,8 @@ ORDERS += [
 ]
 #: Sentences about the world, reports of what others ordered, and questions.
 NO_ORDERS = [
+    "Keep this in economics?",
+    "Do not treat it as finance?",
     "Older analysts prefer to remain in finance.",
     "The IRS does not treat this as finance income.",
     "Auditors regard it as a finance cost.",
@@ -702,6 +704,8 @@ def test_an_order_in_a_list_of_references_orders_nothing() -> None:
 
 def test_an_order_whose_sentence_begins_out_of_sight_is_none() -> None:
     assert EMPTY.detect(read_document(f"A {'very ' * 40}do not switch to finance.")) == ()
+    for words in range(8, 24):
+        assert EMPTY.detect(read_document(f"They keep this {'a ' * words}not finance.")) == ()
 
 
 def test_a_quoted_order_is_evidence_of_nothing() -> None:

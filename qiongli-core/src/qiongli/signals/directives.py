@@ -55,6 +55,7 @@ _HINTS: Final = frozenset(
 _HINTS_AFTER: Final = frozenset({"only", "off", "out", "is", "should", "must", "are", "has"})
 #: The marks between sentences, as `clause_text` spells them.
 _SENTENCE_END: Final = LazyPattern(r"^.*[.;!?\n]", re.DOTALL)
+_QUESTION_MARKS: Final = ("?", "？")
 #: What may stand between two names in an enumeration.
 _JOINING: Final = frozenset({"and", "or", "nor", "和", "或", "与", "及"})
 
@@ -144,9 +145,13 @@ def _joined(field: DocumentField, last: int, first: int) -> bool:
 
 def _order(field: DocumentField, first: int, last: int) -> tuple[str, int, bool] | None:
     """Whether the words around a name exclude or keep it, and the token with which they begin."""
-    following = clause_text(field.tokens, last - 1, last + _AFTER)
-    after = following.text[len(field.tokens.words[last - 1]) :]
-    context = clause_text(field.tokens, first - _BEFORE, first + 1)
+    tokens = field.tokens
+    following = clause_text(tokens, last - 1, last + _AFTER)
+    after = following.text[len(tokens.words[last - 1]) :]
+    # Behind the last token of a text no mark is told; of these only that of a question matters.
+    if last + _AFTER >= len(tokens.words) and tokens.text[tokens.ends[-1] : tokens.ends[-1] + 1] in _QUESTION_MARKS:
+        after += " ?"
+    context = clause_text(tokens, first - _BEFORE, first + 1)
     before = context.text[: context.places[-1]]
     end = _SENTENCE_END.match(before)
     begin = 0 if end is None else end.end()
