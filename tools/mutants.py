@@ -34,6 +34,7 @@ CASES = (
 INVARIANTS = (
     *("test_invariants_score.py", "test_invariants_order.py", "test_invariants_gates.py"),
     *("test_invariants_standing.py", "test_invariants_questions.py", "test_session.py", "test_diagnostics.py"),
+    *("test_invariants_tasks.py", "test_invariants_memory.py"),
 )
 #: Names of the tests that are cases and not properties in the files that hold both.
 NOT_INVARIANT = "not TestBuilders"

@@ -381,7 +381,7 @@ def scenes(draw: st.DrawFn, kinds: Sequence[str] = KINDS) -> Scene:
             )
         else:
             found = draw(weak_evidence(name))
-        suppressors = ()
+        suppressors: tuple[Evidence, ...] = ()
         if kind in ("core", "confirm", "lock") and draw(st.booleans()):
             suppressors = (
                 evidence(name, "method", 1, draw(penalty_weights), signal_id=f"{name}.suppressor.1", role="suppressor"),

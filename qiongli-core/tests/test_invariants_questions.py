@@ -312,13 +312,15 @@ def failures(least: int, most: int) -> st.SearchStrategy[list[SessionEvent]]:
 
 #: Successes of the same route, and failures of others, on other tasks, under another policy.
 noise = st.one_of(
-    st.lists(st.builds(outcome, *kind), min_size=3, max_size=6)
-    for kind in (
-        (st.just("success"), st.integers(0, 24)),
-        (st.just("failure"), st.integers(0, 24), st.just("economics")),
-        (st.just("failure"), st.integers(0, 24), st.just("finance"), st.just("another")),
-        (st.just("failure"), st.integers(0, 24), st.just("finance"), st.just("task"), st.just("policy:2")),
-    )
+    [
+        st.lists(st.builds(outcome, *kind), min_size=3, max_size=6)
+        for kind in (
+            (st.just("success"), st.integers(0, 24)),
+            (st.just("failure"), st.integers(0, 24), st.just("economics")),
+            (st.just("failure"), st.integers(0, 24), st.just("finance"), st.just("another")),
+            (st.just("failure"), st.integers(0, 24), st.just("finance"), st.just("task"), st.just("policy:2")),
+        )
+    ]
 )
 
 

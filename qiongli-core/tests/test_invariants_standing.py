@@ -140,7 +140,7 @@ def composite_scenes(draw: st.DrawFn, kind: str) -> Scene:
     built.append(candidate(COMPOSITE, everything, composes=PARTS, priority=9))
     if kind in ("stopped", "anything"):
         index = draw(st.sampled_from([1, 2, 3]))
-        gates = {"gates": draw(st.sampled_from(FAILING))}
+        gates: dict[str, Any] = {"gates": draw(st.sampled_from(FAILING))}
         changes = draw(st.sampled_from([gates, {"final_gates": (Gate("last", Outcome.FAIL),)}]))
         built[index] = attrs.evolve(built[index], **changes)
     return Scene(tuple(draw(st.permutations(built))))

@@ -273,4 +273,4 @@ class TestNoScore:
         }
 
     def test_no_gate_carries_a_number(self) -> None:
-        assert {field.name for field in Gate.__attrs_attrs__} == {"name", "outcome", "reasons"}  # type: ignore[attr-defined]
+        assert {field.name for field in Gate.__attrs_attrs__} == {"name", "outcome", "reasons"}

@@ -123,7 +123,9 @@ class TestAdvisory:
             for where in ({"session": "s3"}, {"signature": "task-3"}, {"safety": "policy:3"}):
                 assert advisory(state, "finance", context(turn, **where)) == 0
                 assert not repeated_failure(state, "finance", context(turn, **where))
-            elsewhere = [attrs.evolve(item, context=attrs.evolve(item.context, session="s9")) for item in log]
+            elsewhere = [
+                attrs.evolve(item, context=attrs.evolve(item.context, session=Identifier("s9"))) for item in log
+            ]
             assert fold([*log, *elsewhere], "s1") == state
             assert fold(elsewhere, "s1") == SessionState("s1")  # type: ignore[arg-type]
             return {"counted"} if advisory(state, "finance", context(turn)) else set()
