@@ -20,6 +20,11 @@ _WORKS: Final = frozenset({"paper", "study", "author", "authors", "article", "an
 _WE_DO: Final = frozenset(
     {"use", "run", "employ", "conduct", "apply", "estimate", "rely", "exploit", "implement", "perform"}
 )
+_DOES: Final = frozenset(
+    {"uses", "runs", "employs", "conducts", "applies", "estimates", "relies", "exploits", "implements", "performs"}
+)
+#: A negation with one of these denies an infinitive.
+_NOT: Final = frozenset({"not", "t", "cannot", "never", "dont", "doesnt", "didnt", "wont", "cant", "to"})
 #: Before "we use" these make it a part of something else: "what we use".
 _BEFORE_WE: Final = frozenset({"that", "which", "what", "do", "did", "will", "can"})
 _CHINESE_END: Final = LazyPattern(
@@ -61,7 +66,7 @@ _OTHER_BASE: Final = frozenset(
         *("raise", "invest", "borrow", "pay", "outperform", "underperform", "receive", "obtain", "allow", "make"),
         *("give", "lead", "lose", "differ", "vary", "exist", "occur", "arise", "grow", "deliver", "incur", "hold"),
         *("matter", "show", "find", "rise", "move", "adjust", "depend", "follow", "suggest", "indicate", "provide"),
-        *("determine", "fluctuate", "converge", "enhance"),
+        *("determine", "fluctuate", "beat", "converge", "enhance"),
     }
 )
 _BEFORE_INFINITIVE: Final = frozenset({"or", "nor", "to", "not"})
@@ -123,7 +128,7 @@ _PURPOSES: Final = frozenset(
 _NO_PURPOSE_AFTER: Final = frozenset(
     {"attempt", "attempts", "trying", "need", "aim", "aims", "effort", "efforts", "intention", "plan", "plans"}
 )
-_NOTABLE: Final = frozenset({*_CONTRAST, *_CONTRAST_UNLESS, *_MEANS, ",", "and", "we", "based", "by", "to"})
+_NOTABLE: Final = frozenset({*_CONTRAST, *_CONTRAST_UNLESS, *_MEANS, ",", "and", "we", "in", "based", "by", "to"})
 _CONJUNCTION: Final = LazyPattern(r"(?:^| )(?:and|or|nor)(?: |$)")
 #: What may stand in an enumeration without being one of its items.
 _ASIDE: Final = LazyPattern(r"^ ?(?:which|who|such as|for example|for instance|e g|i e|including|like|in this|say)\b")
@@ -147,7 +152,8 @@ def end_of_reach(context: Callable[[], str], negation: str, following: str) -> i
     if not following.isascii():
         end = _end_in_chinese(context(), following, end)
     adverbial = _ADVERBIAL.match(negation) is not None
-    end = _end_of_words(following, end, adverbial=adverbial)
+    infinitive = not _NOT.isdisjoint(negation.split())
+    end = _end_of_words(following, end, adverbial=adverbial, infinitive=infinitive)
     # Whether what is denied is a part of the subject of the verb that comes next.
     inside = adverbial or _RELATIVE_BEFORE.search(context()) is not None
     going_on = negation in _NEGATIVE_SUBJECTS and _NO_SUBJECT_AFTER.search(context()) is None
@@ -167,16 +173,16 @@ def _end_in_chinese(before: str, text: str, end: int) -> int:
     return end if relative is None or _CHINESE_AUTHOR.search(before) else relative.start()
 
 
-def _end_of_words(text: str, end: int, *, adverbial: bool) -> int:
+def _end_of_words(text: str, end: int, *, adverbial: bool, infinitive: bool) -> int:
     """Where a clause of its own or a word of contrast stands; of what is no verb also what the main clause is about."""
     words = text[:end].split(" ")
     for number, word in enumerate(words):
-        if word in _NOTABLE and _ends(words, number, adverbial=adverbial):
+        if word in _NOTABLE and _ends(words, number, adverbial=adverbial, infinitive=infinitive):
             return len(" ".join(words[:number])) + bool(number)
     return end
 
 
-def _ends(words: list[str], number: int, *, adverbial: bool) -> bool:
+def _ends(words: list[str], number: int, *, adverbial: bool, infinitive: bool) -> bool:
     word = words[number]
     following = words[number + 1] if number + 1 < len(words) else ""
     if word == ",":
@@ -186,7 +192,10 @@ def _ends(words: list[str], number: int, *, adverbial: bool) -> bool:
         after = words[number + 2] if number + 2 < len(words) else ""
         return following in _SUBJECTS or following == "our" or (following == "the" and after in _WORKS)
     if word == "and":
-        return following in _SUBJECTS
+        # Behind "do not", what follows is not done either: "we do not collect and use them".
+        return following in _SUBJECTS or following in _DOES or (following in _WE_DO and not infinitive)
+    if word == "in":
+        return following in ("favour", "favor")
     if word == "we":
         return following in _WE_DO and words[number - 1] not in _BEFORE_WE
     if word in _CONTRAST:

@@ -63,6 +63,7 @@ _WORKS: Final = (
 )
 _WORK: Final = f"(?:{'|'.join(_WORKS)})"
 _AUTHOR: Final = rf"(?:we|i|{_WORK})"
+_WE: Final = rf"(?:we|i|they|it|this {_WORK}|the {_WORK})"
 #: Of these a sentence says what the work is not; "beta is not a measure of risk" is a finding.
 _SUBJECT: Final = (
     rf"(?:this|it|that|these|here|there|we|i|ours|mine|{_WORK}|analyses|designs?|methods?|approach|strategy|exercise|"
@@ -96,6 +97,8 @@ _NEGATION: Final = LazyPattern(
     r"|(?:steer|steers|steered|stay|stays|stayed|keep|keeps|kept) (?:clear|away) (?:of|from)\b"
     rf"|no longer (?:{_USING}|using|rely|relying|interested in|concerned with)\b|stop(?:ped)? using\b"
     r"|(?:rather than|instead of|as opposed to|in place of|in lieu of|in the absence of)\b"
+    rf"|nor (?:(?:do|does|did|will|would|can|could) {_WE} (?:\w+ly |also )?{_USING}|(?:have|has) {_WE} {_USED}|"
+    rf"(?:is|are|was|were) {_WE} (?=(?:about|based|concerned|interested|related)\b))\b"
     r"|without\b|neither\b|nor\b|lack(?:s|ing)? an?\b"
     r"|(?:avoid|avoids|avoided|avoiding|refrains? from|refrained from|abstain(?:s|ed)? from|devoid of|free of|"
     r"dispense with|dispenses with)\b"
