@@ -108,6 +108,8 @@ def test_a_reference_to_a_resource_is_known_by_its_checksum() -> None:
         ('{rain "snow} {"domain": "bond", "score_breakdown": []}', "rain snow"),
         ('M{"u}nster, 5" of rain {"domain": "bond", "score_breakdown": []} snow', "m u nster 5 of rain snow"),
         ('{"rain": 5" snow} {"domain": "bond", "score_breakdown": []}', "rain 5 snow"),
+        # A word processor bent the quotation marks.
+        ("rain {“decision”: “no_subject”, “signals”: [{“snippet”: “bond }”}]} snow", "rain snow"),
         # Not ours.
         ('{"decision": "accept", "review": "bond"}', "decision accept review bond"),
         ('the "method_lenses" of {bond}', "the method lenses of bond"),
@@ -200,6 +202,7 @@ ABSTRACT = (
         ["task", "run", ABSTRACT, "--bundle"],
         ["subject", "show", "finance"],
         ["resource", "list"],
+        ["demo"],
         ["resource", "show", "finance", "method_pack", "event-study"],
         ["resource", "show", "finance", "method_pack", "event-study", "--json"],
         ["route", "--json", "--text", ABSTRACT],

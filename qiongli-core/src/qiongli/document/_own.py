@@ -43,6 +43,8 @@ _STRUCTURE: Final = LazyPattern(
     r"|[{}]|(?<!\\)(?P<slashes>\\*+)(?P<mark>[\"'])"
 )
 
+_STRAIGHT: Final = dict.fromkeys(map(ord, "\u201c\u201d\u201e"), '"')
+
 _RESOURCE: Final = LazyPattern(
     r"^[ \t]*(?:kind:[ \t]*[\"']?(?:overlay|domain_profile|method_pack|venue_profile)[\"']?[ \t]*\r?$"
     rf"|(?:-[ \t]+)?[\"']?(?:{'|'.join(OWN_KEYS[1:])})[\"']?:)",
@@ -59,14 +61,15 @@ _SKILL_NAME: Final = LazyPattern(r"^name:[ \t]*[\"']?[a-z0-9][a-z0-9-]*[\"']?[ \
 
 #: What `subject explain` says of a subject.
 _VERDICTS: Final = ("primary", "secondary", "candidate", "blocked", "no_evidence")
-#: How printed answers begin: of `route`, `task run`, `subject explain`, `subject status`, `subject show` and
-#: `resource list`.
+#: How printed answers begin: of `route`, `task run`, `demo`, `subject explain`, `subject status`, `subject show`
+#: and `resource list`.
 _ANSWER: Final = LazyPattern(
     rf"^(?:(?:{_DECISIONS}): [^\n]*"
     r"|[a-z_]+: [^\n]*\n  domain: [^\n]*"
     rf"|[a-z][a-z0-9-]*: (?:{'|'.join(_VERDICTS)})\r?\n  [^\n]*"
     r"|subject: [^\n]*\nstrictness: [^\n]*"
     r"|[^\n]*\n  from [^\n]*, declared [a-z_]+\r?$"
+    rf"|task[ ]+decision[ ]+subject[ ]+lenses[ ]+score[^\n]*(?:\n[^\n]*[ ]{{2,}}(?:{_DECISIONS})[ ]{{2,}}[^\n]*)*"
     r"|subject[ ]+kind[ ]+name[ ]+tokens[ ]+loadable[^\n]*(?:\n[a-z][a-z-]*[ ]{2,}[a-z_]+[ ]{2,}[^\n]*)*)"
     # And how they go on: indented lines, headings, and lines with a label.
     r"(?:\r?\n(?:[ \t\r]*(?=\n|\Z)|  [^\n]*"
@@ -85,6 +88,7 @@ _ANSWER_WORDS: Final = (
     "\nstrictness: ",
     ", declared ",
     " loadable",
+    "  lenses  ",
 )
 
 
@@ -103,8 +107,8 @@ def without_own_words(text: str) -> str:
     """The text without what Qiongli itself wrote."""
     if "<" in text and "<!--" in text:
         text = without_pairs(text, _BLOCK, _block_end, GUIDANCE_BLOCK_LIMIT)
-    if "{" in text and _OWN_KEY.search(text) is not None:
-        text = without_spans(text, _objects(text))
+    if "{" in text:
+        text = _without_objects(text)
     if "_" not in text and "\n" not in text:
         return text
     if "schema_version:" in text:
@@ -114,6 +118,17 @@ def without_own_words(text: str) -> str:
     for word in _ANSWER_WORDS:
         if word in text:
             return _ANSWER.sub(blank_match, text)
+    return text
+
+
+def _without_objects(text: str) -> str:
+    if _OWN_KEY.search(text) is not None:
+        return without_spans(text, _objects(text))
+    if "\u201d" in text:
+        # Word processors bend the quotation marks of what is pasted.
+        straight = text.translate(_STRAIGHT)
+        if _OWN_KEY.search(straight) is not None:
+            return without_spans(text, _objects(straight))
     return text
 
 
