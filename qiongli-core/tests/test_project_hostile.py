@@ -72,6 +72,29 @@ def test_a_trace_masks_secrets_addresses_and_homes(project: tuple[Path, Catalogu
     assert run["packet"]["task_packet"]["deep"] == [[[[["token=[redacted:secret]"]]]]]
 
 
+def test_a_field_whose_name_says_that_it_holds_a_secret_keeps_nothing_of_it(project: tuple[Path, Catalogue]) -> None:
+    root, _ = project
+    task = {
+        "text": "the secret of success",
+        "password": "plain",
+        "apiKey": 12345678,
+        "SECRET_KEY": ["first-part", {"second": "part-two"}],
+        "credentials": {"user": "ann-lee", "digest": f"sha256:{'a' * 64}"},
+        "nested": [{"authorization": "opaque"}, {"token": None, "secret": True}],
+        "tokens": 1200,
+    }
+    recorded = record_refinement(root, suggestion("finance", "x"), task_packet=task, store=make_store(root))
+    assert read_run(root, recorded.run_id)["packet"]["task_packet"] == {
+        "text": "the secret of success",
+        "password": "[redacted:secret]",
+        "apiKey": "[redacted:secret]",
+        "SECRET_KEY": ["[redacted:secret]", {"second": "[redacted:secret]"}],
+        "credentials": {"user": "[redacted:secret]", "digest": "[redacted:secret]"},
+        "nested": [{"authorization": "[redacted:secret]"}, {"token": None, "secret": True}],
+        "tokens": 1200,
+    }
+
+
 def test_a_huge_or_endless_task_is_cut(project: tuple[Path, Catalogue]) -> None:
     root, _ = project
     nested: list[object] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import attrs
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiongli.errors import StateCorruptError
-from qiongli.project._manifest_edit import edit_manifest, new_manifest
-from qiongli.project.manifest import KEYS, MANIFEST_LIMIT, parse_manifest, read_simple
+from qiongli.project._manifest_edit import _append, edit_manifest, new_manifest
+from qiongli.project.manifest import KEYS, MANIFEST_LIMIT, Value, parse_manifest, read_simple
 from qiongli.records.project import ManifestState
 
 SLUGS = st.from_regex(r"[a-z][a-z0-9-]{0,8}", fullmatch=True)
@@ -202,6 +203,40 @@ def test_lists_are_edited_line_by_line(name: str) -> None:
     assert edit_manifest(before.encode(), ManifestState(method_lenses=lenses)).decode() == after
 
 
+def test_an_edit_that_would_read_as_something_else_is_not_made() -> None:
+    """Both parsers read these line ends; they do not agree with each other on where the lines are."""
+    text = "active_subject: finance\rsubject_mode: confirmed\rvenue_profiles:\r  - a # why\r  - b\rmine: x\r"
+    assert parse_manifest(text.encode()).state == ManifestState("finance", "confirmed", venue_profiles=("a", "b"))
+    with pytest.raises(StateCorruptError) as raised:
+        edit_manifest(text.encode(), ManifestState("finance", "confirmed"))
+    assert raised.value.code == "manifest_not_editable"
+
+
+def test_values_that_contain_each_other_are_kept_and_compared_without_being_unfolded() -> None:
+    """Forty levels of two aliases each stand for a million million values, and a list may be inside itself."""
+    levels = "".join(f"l{n}: &l{n} [*l{n - 1}, *l{n - 1}]\n" for n in range(1, 40))
+    text = f"l0: &l0 [x, x]\n{levels}own: &own [*own]\n? [a, b]\n: c\nactive_subject: auto\n"
+    edited = edit_manifest(text.encode(), ManifestState("finance", "confirmed")).decode()
+    assert edited == text.replace("active_subject: auto", "active_subject: finance") + "subject_mode: confirmed\n"
+
+
+def test_an_edit_that_would_change_a_key_of_the_users_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever an edit does wrong: the file is compared with what it was, entry by entry."""
+    for text in ("mine: [1, 2]\nactive_subject: auto\n", "mine:\n  - 1\n  - {a: &x b}\nactive_subject: auto\n"):
+        for old, new in (("1", "3"), ("mine", "my"), ("mine:", "yours: 1\nmine:"), ("&x b", "b"), ("mine", "&m mine")):
+            if old in text:
+                spoil = _spoiling(old, new)
+                monkeypatch.setattr("qiongli.project._manifest_edit._append", spoil)
+                with pytest.raises(StateCorruptError):
+                    edit_manifest(text.encode(), ManifestState("finance", "confirmed"))
+                monkeypatch.undo()
+        assert edit_manifest(text.encode(), ManifestState("finance", "confirmed"))
+
+
+def _spoiling(old: str, new: str) -> Callable[[str, object, dict[str, Value], str], str]:
+    return lambda text, root, missing, newline: _append(text, root, missing, newline).replace(old, new, 1)
+
+
 def test_an_edit_that_changes_nothing_returns_the_same_bytes() -> None:
     data = b"active_subject:   finance\nsubject_mode: 'locked'\n"
     assert edit_manifest(data, parse_manifest(data).state) is data
@@ -243,6 +278,10 @@ REFUSED = {
     "an unknown strictness": (b"strictness: lax\n", "manifest_malformed", ":1: strictness"),
     "locked to nothing": (b"subject_mode: locked\n", "manifest_malformed", ":1: active_subject"),
     "a newer schema": (b"schema_version: '2.1'\n", "newer_schema", ":1: schema_version"),
+    "a much newer schema": (b"schema_version: 12\n", "newer_schema", ":1: schema_version"),
+    "an older schema": (b"schema_version: '0.9'\n", "manifest_malformed", ":1: schema_version"),
+    "a schema of no version": (b"schema_version: one\n", "manifest_malformed", ":1: schema_version"),
+    "a schema of another script": ("schema_version: \u0662.0\n".encode(), "manifest_malformed", ":1: schema_version"),
     "a control character": (b"x: a\x00b\n", "manifest_malformed", ""),
     "a tab for indentation": (b"x:\n\t- a\n", "manifest_malformed", ":2"),
     "an undefined alias": (b"active_subject: *a\n", "manifest_malformed", ":1"),

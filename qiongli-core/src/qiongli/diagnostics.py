@@ -201,42 +201,96 @@ def observe(recorder: object, event: str, **fields: object) -> None:
 
 _KNOWN_TOKENS: Final = (
     r"sk-(?:ant-|proj-)?[A-Za-z0-9_-]{16,}"
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{10,}"
     r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"
-    r"|glpat-[A-Za-z0-9_-]{16,}"
+    r"|gl(?:pat|ptt|dt|rt)-[A-Za-z0-9_-]{16,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}"
-    r"|AIza[A-Za-z0-9_-]{30,}"
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"
+    r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{10,}|GOCSPX-[A-Za-z0-9_-]{10,}"
+    r"|(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"
     r"|pypi-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}"
+    r"|dop_v1_[a-f0-9]{20,}|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{20,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
     r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
 )
 
+#: Names of secrets as an assignment has them, `secret_key = x` or `"api key": "x"`.
+_NAMES_TO_HIDE: Final = (
+    r"pass(?:word|wd|phrase|code)?|passwort|kennwort|pwd|credentials?"
+    r"|(?:client[ _-]?|app[ _-]?)?secret(?:[ _-]?(?:access[ _-]?)?key)?"
+    r"|(?:access|auth|refresh|id|bearer|session|api)?[ _-]?token"
+    r"|(?:api|access|private|signing|encryption|master|account)[ _-]?key|auth"
+)
+_ASSIGNED: Final = r"(?:\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s\"',;]{1,4096})"
+#: One name of a folder on a path, up to where the path goes on or ends.
+_NAME: Final = r"[^\s\\/\"'<>|:;,)]{1,255}"
+#: What may stand before `home` or `Users`: a drive of another system, a mounted disk, an automounted home.
+_MOUNTS: Final = r"(?:/[\w.-]{1,64}){0,3}"
+
 #: Kind and expression, in the order in which they are applied. Every expression runs in linear time: no nested
-#: repetition, and each repeated class is disjoint from what must follow it or has nothing to follow.
+#: repetition, and each repeated class is disjoint from what must follow it, is bounded, or has nothing to follow.
 _MASKS: Final = (
     (
         "private_key",
-        LazyPattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"),
+        LazyPattern(
+            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----)){0,16384}"
+            r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"
+        ),
         "{mask}",
     ),
-    ("credentials", LazyPattern(r"(?<=://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"), "{mask}"),
+    ("credentials", LazyPattern(r"(?<=://)[^\s/@:]{1,256}:[^\s/]{1,256}(?=@)"), "{mask}"),
     ("token", LazyPattern(rf"(?<![A-Za-z0-9])(?:{_KNOWN_TOKENS})"), "{mask}"),
     ("token", LazyPattern(r"(?i)\b((?:bearer|basic)\s{1,4})[A-Za-z0-9+/._~=-]{8,}"), r"\1{mask}"),
     (
+        "token",
+        # The scheme stays, whatever it is called; without one, only what has a digit is no word.
+        LazyPattern(
+            r"(?i)\b(authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?)"
+            r"(?:((?:token|digest|negotiate|apikey|key)\s{1,4})[^\s\"',;\[]{1,512}|(?=[^\s\d]{0,64}\d)[^\s\"',;\[]{8,512})"
+        ),
+        r"\1\2{mask}",
+    ),
+    (
         "secret",
         LazyPattern(
-            r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth)"
-            r"[\"']?\s{0,4}[:=]\s{0,4})(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}'|[^\s\"',;]{1,512})"
+            rf"(?i)((?<![a-z])(?:[a-z0-9]{{1,32}}[_-]){{0,4}}(?:{_NAMES_TO_HIDE})[\"']?\s{{0,4}}[:=]\s{{0,4}})"
+            rf"(?!\[redacted:){_ASSIGNED}"
+        ),
+        r"\1{mask}",
+    ),
+    (
+        "secret",
+        LazyPattern(
+            r"(?i)\b((?:password|passphrase|passcode|passwort)\s{1,4}(?:is|was|ist|war)\s{1,4})(?=[^\s\d]{0,64}\d)\S{4,256}"
         ),
         r"\1{mask}",
     ),
     (
         "email",
-        LazyPattern(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"),
+        LazyPattern(
+            r"(?<![\w.+%'-])[\w.+%'-]{1,64}@(?:[\w-]{1,63}\.){1,8}(?:[^\W\d_]{2,63}|xn--[A-Za-z0-9-]{1,59})(?![\w-])"
+        ),
         "{mask}",
     ),
-    ("home", LazyPattern(r"(?<![\w/])/(?:home|Users)/[^\s/\"'<>|:;,)]{1,255}"), "{mask}"),
+    ("home", LazyPattern(rf"(?i)\bfile:/{{1,3}}[^\s\"'<>|]{{0,255}}?/(?:home|Users)/{_NAME}"), "file://{mask}"),
+    (
+        "home",
+        LazyPattern(
+            rf"(?<![\w/.~-])(?:(?<!:)/)?{_MOUNTS}/(?:home|Users)/"
+            rf"(?:{_NAME}(?: [A-Z][^\s\\/\"'<>|:;,)]{{0,64}}){{1,3}}(?=/)|{_NAME})"
+        ),
+        "{mask}",
+    ),
     ("home", LazyPattern(r"(?<![\w/])/root(?=/|\b)"), "{mask}"),
-    ("home", LazyPattern(r"(?i)\b[a-z]:[\\/]{1,2}Users[\\/]{1,2}[^\s\\/\"'<>|:;,)]{1,255}"), "{mask}"),
+    ("home", LazyPattern(r"(?<![\w~/])~[A-Za-z_][\w.-]{0,31}(?=/)"), "{mask}"),
+    (
+        "home",
+        # A name of several words ends where the path goes on.
+        LazyPattern(
+            rf"(?i)(?:\b[a-z]:|\\{{2,4}}[\w.-]{{1,64}}(?:\\{{1,2}}[\w.$-]{{1,64}}){{0,2}})[\\/]{{1,2}}(?:Users|home|homes)[\\/]{{1,2}}"
+            rf"(?:{_NAME}(?: [^\s\\/\"'<>|:;,)]{{1,64}}){{1,3}}(?=\\)|{_NAME})"
+        ),
+        "{mask}",
+    ),
+    ("home", LazyPattern(r"\\{2,4}[\w.-]{1,64}\\{1,2}[\w.-]{1,64}\$(?=\\|\s|$)"), "{mask}"),
     ("token", LazyPattern(r"(?<![A-Za-z0-9])[A-Fa-f0-9]{40,}(?![A-Za-z0-9])"), "{mask}"),
     (
         "token",
@@ -248,6 +302,31 @@ _MASKS: Final = (
         "{mask}",
     ),
 )
+
+_WORDS_OF_A_NAME: Final = LazyPattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_SECRET_WORDS: Final = frozenset(
+    {
+        *("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "pwd", "pass", "secret", "secrets"),
+        *("token", "credential", "credentials", "authorization", "auth", "cookie", "bearer", "apikey", "accesskey"),
+        *("privatekey", "secretkey", "authtoken", "accesstoken", "refreshtoken"),
+    }
+)
+#: What makes a key a secret one.
+_KEYS_OF: Final = frozenset(("api", "access", "private", "secret", "signing", "encryption", "master", "account"))
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a field of that name holds a secret: `password`, `apiKey`, `SECRET_KEY`, `client-secret`, `auth token`.
+
+    Names that only speak of one are none: `tokens`, `token_count`, `author`, `secretary`.
+    """
+    words = [match[0].lower() for match in _WORDS_OF_A_NAME.finditer(name[:200])]
+    if not words:
+        return False
+    last = words[-1]
+    if last in ("hash", "value", "text", "string") and len(words) > 1:
+        last = words[-2]
+    return last in _SECRET_WORDS or (last == "key" and len(words) > 1 and words[-2] in _KEYS_OF)
 
 
 def redact_text(text: str) -> str:

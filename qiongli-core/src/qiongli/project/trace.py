@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from qiongli.diagnostics import redact_text
+from qiongli.diagnostics import is_secret_name, redact_text
 from qiongli.errors import InputError, QiongliError, StateCorruptError
 from qiongli.project.lifecycle import Plan, Request
 from qiongli.project.memory import Suggested
@@ -159,13 +159,16 @@ _DIGEST_FIELDS: Final = ("checksum", "digest")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}\Z")
 
 
-def redacted(value: object, depth: int = 0) -> Any:
+def redacted(value: object, depth: int = 0, *, secret: bool = False) -> Any:
     """A JSON-ready copy with every text masked and bounded; what is no JSON value becomes the name of its type.
 
-    The checksums and digests of files stay what they are.
+    A field whose name says that it holds a secret keeps nothing of its value, of whatever form, which `secret` stands
+    for. The checksums and digests of files stay what they are.
     """
     if depth > _DEPTH_LIMIT:
         return "[too deep]"
+    if secret and not (value is None or isinstance(value, bool | Mapping | list | tuple)):
+        return "[redacted:secret]"
     if isinstance(value, str):
         text = redact_text(value[: 2 * TEXT_LIMIT])
         return text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]} [cut after {TEXT_LIMIT} characters]"
@@ -175,11 +178,15 @@ def redacted(value: object, depth: int = 0) -> Any:
         return value if value - value == 0 else str(value)
     if isinstance(value, Mapping):
         return {
-            redact_text(str(key)[:200]): item if _is_digest(key, item) else redacted(item, depth + 1)
+            redact_text(str(key)[:200]): (
+                item
+                if _is_digest(key, item) and not secret
+                else redacted(item, depth + 1, secret=secret or is_secret_name(str(key)))
+            )
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [redacted(item, depth + 1) for item in value]
+        return [redacted(item, depth + 1, secret=secret) for item in value]
     return f"[{type(value).__name__}]"
 
 
