@@ -12,6 +12,7 @@ import attrs
 import pytest
 from gate_cases import TOPICS, pack, write_pack, write_package
 
+from qiongli.cache import read_cached, write_cached
 from qiongli.cli import run
 from qiongli.contract import load_contract
 from qiongli.evaluation.catalogue import as_subject
@@ -317,7 +318,7 @@ class TestCache:
         _forged(root_of(site))
         seen(site)
         for path in self.kept(isolated_qiongli):
-            path.write_text(text, encoding="utf-8")
+            write_cached(path.name, text)
         catalogue = seen(site)
         assert state(catalogue) == ("lens_only", ["record_does_not_hold"])
         assert state(catalogue, PEER) == ("active", [])
@@ -338,7 +339,7 @@ class TestCache:
         good, bad = sorted(
             self.kept(isolated_qiongli), key=lambda path: '"holds": true' not in path.read_text(encoding="utf-8")
         )
-        bad.write_text(good.read_text(encoding="utf-8"), encoding="utf-8")
+        write_cached(bad.name, read_cached(good.name) or "")
         assert state(seen(site)) == ("lens_only", ["record_does_not_hold"])
 
     def test_a_verifier_that_raises_admits_nobody_and_is_asked_again(self, site: FakeDistributions) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from qiongli.cache import read_cached, write_cached
 from qiongli.gate.digest import content_digest
 from qiongli.gate.record import POLICY_VERSION, StoredRecord, Verdict, read_record, remove_record, write_record
 from qiongli.plugins import Catalogue, CatalogueSubject
@@ -271,7 +272,7 @@ class TestActivationRecord:
         enabled(fake_distributions, "law")
         fake_distributions.discover(verifier=Verifier())
         (kept,) = (isolated_qiongli / "cache").glob("verdict-*")
-        kept.write_text(damage, encoding="utf-8")
+        write_cached(kept.name, damage)
         assert state(fake_distributions.discover(), "law") == ("lens_only", ["unverified"])
 
     def test_a_kept_verdict_under_another_name_is_no_verdict(
@@ -280,11 +281,11 @@ class TestActivationRecord:
         root = enabled(fake_distributions, "law")
         fake_distributions.discover(verifier=Verifier())
         (kept,) = (isolated_qiongli / "cache").glob("verdict-*")
-        text = kept.read_text(encoding="utf-8")
+        text = read_cached(kept.name) or ""
         write_record(root, record_for(root, "law", "fake-subject-law", metrics={"forged": 1.0}))
         fake_distributions.discover(verifier=Verifier(Verdict(False)))
         (other,) = set((isolated_qiongli / "cache").glob("verdict-*")) - {kept}
-        other.write_text(text, encoding="utf-8")
+        write_cached(other.name, text)
         assert state(fake_distributions.discover(), "law") == ("lens_only", ["unverified"])
 
     def test_a_cache_that_cannot_be_written_changes_no_state(
@@ -528,6 +529,8 @@ class TestContractCache:
         (kept,) = (isolated_qiongli / "cache").glob("contract-*")
         kept.write_bytes(damage)
         assert fake_distributions.discover().listings == first.listings
+        write_cached(kept.name, damage.decode("utf-8", "replace"))
+        assert fake_distributions.discover().listings == first.listings
 
     def test_a_cached_contract_of_other_bytes_is_ignored(
         self, fake_distributions: FakeDistributions, isolated_qiongli: Path
@@ -538,7 +541,7 @@ class TestContractCache:
         fake_distributions.add_subject("art")
         fake_distributions.discover()
         (other,) = set((isolated_qiongli / "cache").glob("contract-*")) - {kept}
-        other.write_bytes(kept.read_bytes())
+        write_cached(other.name, read_cached(kept.name) or "")
         assert {item.subject for item in fake_distributions.discover().listings} == {"art", "law"}
 
     def test_a_malformed_contract_is_not_cached(
@@ -577,9 +580,9 @@ class TestContentDigest:
 
     def test_a_remembered_digest_is_used_while_nothing_changed(self, settled: Path, isolated_qiongli: Path) -> None:
         (kept,) = (isolated_qiongli / "cache").glob("digest-*")
-        document = json.loads(kept.read_text(encoding="utf-8"))
+        document = json.loads(read_cached(kept.name) or "")
         times = kept.stat()
-        kept.write_text(json.dumps({**document, "digest": "f" * 64}), encoding="utf-8")
+        write_cached(kept.name, json.dumps({**document, "digest": "f" * 64}))
         os.utime(kept, ns=(times.st_atime_ns, times.st_mtime_ns))
         assert content_digest(settled, remembered=True) == "f" * 64
         assert content_digest(settled) != "f" * 64
@@ -595,7 +598,7 @@ class TestContentDigest:
     @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"form": 1}'], ids=["empty", "list", "object", "part"])
     def test_a_damaged_memory_is_ignored(self, settled: Path, isolated_qiongli: Path, damage: str) -> None:
         (kept,) = (isolated_qiongli / "cache").glob("digest-*")
-        kept.write_text(damage, encoding="utf-8")
+        write_cached(kept.name, damage)
         assert content_digest(settled, remembered=True) == content_digest(settled)
 
     def test_a_digest_taken_while_files_were_fresh_is_not_trusted(self, tmp_path: Path, isolated_qiongli: Path) -> None:
@@ -603,7 +606,7 @@ class TestContentDigest:
         (tmp_path / "p" / "a.txt").write_text("one", encoding="utf-8")
         digest = content_digest(tmp_path / "p", remembered=True)
         (kept,) = (isolated_qiongli / "cache").glob("digest-*")
-        kept.write_text(kept.read_text(encoding="utf-8").replace(digest, "f" * 64), encoding="utf-8")
+        write_cached(kept.name, (read_cached(kept.name) or "").replace(digest, "f" * 64))
         assert content_digest(tmp_path / "p", remembered=True) == digest
 
 

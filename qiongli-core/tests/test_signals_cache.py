@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import attrs
 import pytest
 from packet_cases import contract
 
+from qiongli.cache import read_cached, write_cached
 from qiongli.evaluation.catalogue import as_subject, measuring_runtime, switched_on
 from qiongli.records.project import ManifestState
 from qiongli.refinement import infer_subject_refinement
@@ -53,41 +53,63 @@ def changed(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-def sealed_anew(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]:
+def rewritten(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     """A forger's hand: change the content, and put the seal on it that fits."""
 
-    def tamper(text: str) -> str:
-        body = json.loads(text)["index"]
-        change(body)
-        inner = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-        return f'{{"seal":"{sha256(inner.encode()).hexdigest()}","index":{inner}}}'
+    def tamper(path: Path) -> None:
+        document = json.loads(read_cached(path.name) or "")
+        change(document)
+        write_cached(path.name, json.dumps(document, ensure_ascii=False))
 
     return tamper
 
 
-TAMPERED: dict[str, Callable[[str], str]] = {
-    "a raised weight": lambda text: changed(text, ',"subject",200000,', ',"subject",999999,'),
-    "a signal of another subject": lambda text: changed(text, '"beta","data_or_outcome"', '"alpha","data_or_outcome"'),
-    "a suppressor that became a signal": lambda text: changed(text, '"suppressor"]', '"signal"]'),
-    "the owner of a phrase is another one": lambda text: changed(text, "ledger|4", "ledger|6"),
-    "an owner that does not exist": lambda text: changed(text, "ledger|4", "ledger|444444"),
-    "a line of the trie without its numbers": lambda text: changed(text, "ledger|4", "ledger"),
-    "a phrase was taken out": lambda text: changed(text, "toy", "tot"),
-    "an owner lacks a field": lambda text: changed(text, '"alpha.method.weighting",', ""),
-    "the owners are no list": lambda text: changed(text, '"owners":[', '"owners":7,"others":['),
-    "the end is missing": lambda text: text[:-40],
-    "something was added": lambda text: text + " ",
-    "the seal is another one": lambda text: text[:9] + "0" * 64 + text[73:],
-    "there is no seal": lambda text: json.dumps(json.loads(text)["index"], ensure_ascii=False, separators=(",", ":")),
-    "nothing is left": lambda text: "",
-    "it is something else": lambda text: "[" * 100_000,
-    "sealed anew, another version": sealed_anew(lambda body: body.update(version=1)),
-    "sealed anew, the owners are no rows": sealed_anew(lambda body: body.update(owners=[["alpha"]])),
-    "sealed anew, a weight is a text": sealed_anew(lambda body: body["owners"][0].__setitem__(5, "200000")),
-    "sealed anew, the checks are nothing": sealed_anew(lambda body: body.update(checks=None)),
-    "sealed anew, the lines are lists": sealed_anew(lambda body: body.update(trie={"quorl": [1]})),
-    "sealed anew, without subjects": sealed_anew(lambda body: body.pop("subjects")),
-    "sealed anew, no object": lambda text: f'{{"seal":"{sha256(b"[]").hexdigest()}","index":[]}}',
+def edited(change: Callable[[str], str]) -> Callable[[Path], None]:
+    """A change of the file's characters and nothing else."""
+
+    def tamper(path: Path) -> None:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(change(text), encoding="utf-8")
+
+    return tamper
+
+
+def copied_from_another_name(path: Path) -> None:
+    """The same whole content, with the seal of another name."""
+    content = read_cached(path.name)
+    assert content is not None
+    write_cached("other-index.json", content)
+    path.write_bytes(path.with_name("other-index.json").read_bytes())
+
+
+TAMPERED: dict[str, Callable[[Path], None]] = {
+    "a raised weight": edited(lambda text: changed(text, ',"subject",200000,', ',"subject",999999,')),
+    "a signal of another subject": edited(
+        lambda text: changed(text, '"beta","data_or_outcome"', '"alpha","data_or_outcome"')
+    ),
+    "a suppressor that became a signal": edited(lambda text: changed(text, '"suppressor"]', '"signal"]')),
+    "the owner of a phrase is another one": edited(lambda text: changed(text, "ledger|4", "ledger|6")),
+    "an owner that does not exist": edited(lambda text: changed(text, "ledger|4", "ledger|444444")),
+    "a line of the trie without its numbers": edited(lambda text: changed(text, "ledger|4", "ledger")),
+    "a phrase was taken out": edited(lambda text: changed(text, "toy", "tot")),
+    "an owner lacks a field": edited(lambda text: changed(text, '"alpha.method.weighting",', "")),
+    "the owners are no list": edited(lambda text: changed(text, '"owners":[', '"owners":7,"others":[')),
+    "the end is missing": edited(lambda text: text[:-70]),
+    "something was added": edited(lambda text: text + " "),
+    "something was added before the seal": edited(lambda text: text[:-65] + " " + text[-65:]),
+    "the seal is another one": edited(lambda text: text[:-64] + "0" * 64),
+    "there is no seal": edited(lambda text: text[:-65]),
+    "nothing is left": edited(lambda text: ""),
+    "it is something else": edited(lambda text: "[" * 100_000),
+    "it was kept under another name": copied_from_another_name,
+    "sealed anew, another version": rewritten(lambda document: document.update(version=1)),
+    "sealed anew, the owners are no rows": rewritten(lambda document: document.update(owners=[["alpha"]])),
+    "sealed anew, a weight is a text": rewritten(lambda document: document["owners"][0].__setitem__(5, "200000")),
+    "sealed anew, the checks are nothing": rewritten(lambda document: document.update(checks=None)),
+    "sealed anew, the lines are lists": rewritten(lambda document: document.update(trie={"quorl": [1]})),
+    "sealed anew, without subjects": rewritten(lambda document: document.pop("subjects")),
+    "sealed anew, no object": lambda path: write_cached(path.name, "[]"),
+    "sealed anew, too deep": lambda path: write_cached(path.name, "[" * 100_000),
 }
 
 
@@ -95,13 +117,12 @@ TAMPERED: dict[str, Callable[[str], str]] = {
 def test_a_tampered_index_is_compiled_anew_and_gives_the_packet_of_a_fresh_one(folder: Path, how: str) -> None:
     fresh = routed()
     path = stored(folder)
-    whole = path.read_text(encoding="utf-8")
-    damaged = TAMPERED[how](whole)
-    assert damaged != whole
-    path.write_text(damaged, encoding="utf-8")
+    whole = path.read_bytes()
+    TAMPERED[how](path)
+    assert path.read_bytes() != whole
     assert routed() == fresh
     # It was replaced, so that the next start is a warm one again.
-    assert path.read_text(encoding="utf-8") == whole
+    assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"\xed\xa0\x80"], ids=["no UTF-8", "half a pair"])
@@ -125,9 +146,9 @@ def test_the_whole_index_of_other_contracts_is_not_used(folder: Path) -> None:
     others = (heavier, *CONTRACTS[1:])
     fresh = routed()
     path = stored(folder)
-    path.write_text(index_to_json(compile_index(others)), encoding="utf-8")
+    write_cached(path.name, index_to_json(compile_index(others)))
     assert load_index(CONTRACTS).digest == index_digest(CONTRACTS)
-    path.write_text(index_to_json(compile_index(others)), encoding="utf-8")
+    write_cached(path.name, index_to_json(compile_index(others)))
     assert routed() == fresh
 
 
@@ -154,8 +175,28 @@ def test_a_damaged_index_shows_nowhere_on_the_command_line(tmp_path: Path) -> No
     fresh = run()
     assert fresh.returncode == 0
     path = stored(tmp_path / "cache")
-    document = json.loads(path.read_text(encoding="utf-8"))
-    document["index"]["trie"] = dict.fromkeys(document["index"]["trie"], "|x")
-    path.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    content, _, seal = path.read_text(encoding="utf-8").rpartition("\n")
+    document = json.loads(content)
+    document["trie"] = dict.fromkeys(document["trie"], "|x")
+    path.write_text(f"{json.dumps(document, ensure_ascii=False)}\n{seal}", encoding="utf-8")
     again = run()
     assert (again.returncode, again.stderr, again.stdout) == (0, "", fresh.stdout)
+
+
+@pytest.mark.parametrize("kind", ["contract-", "verdict-", "digest-"])
+def test_whatever_else_the_cache_keeps_is_sealed_too(folder: Path, kind: str) -> None:
+    """One word that became another, in valid JSON, is noticed whatever it is a word of."""
+    write_cached(f"{kind}1.json", '{"holds": false}')
+    assert read_cached(f"{kind}1.json") == '{"holds": false}'
+    path = folder / f"{kind}1.json"
+    path.write_bytes(path.read_bytes().replace(b"false", b"true"))
+    assert read_cached(f"{kind}1.json") is None
+
+
+def test_any_text_comes_back_from_the_cache_as_it_was(folder: Path) -> None:
+    for text in ("", "\n", "a\r\nb\n", "事件研究", "\x00", '{"a": 1}\n'):
+        write_cached("any-1.json", text)
+        assert read_cached("any-1.json") == text
+    write_cached("any-2.json", "\ud800")  # no text that a file could hold
+    assert read_cached("any-2.json") is None
+    assert sorted(path.name for path in folder.iterdir()) == ["any-1.json"]

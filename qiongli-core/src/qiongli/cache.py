@@ -1,10 +1,15 @@
-"""The user's cache folder; whatever is in it can be made anew, and nothing in it is trusted without its digest."""
+"""The user's cache folder; whatever is in it can be made anew, and nothing in it is trusted without its digest.
+
+Each file ends with a seal: a digest of its name and of everything before it. So what was damaged, cut off, written by
+hand or copied from another name is as good as not there, and whoever keeps something here need not check for that.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +20,11 @@ MAXIMUM_OF_A_KIND: Final = 64
 
 
 def read_cached(name: str) -> str | None:
-    """The text of a cached file, or None when it is not there or cannot be read."""
+    """The text of a cached file, or None when it is not there, cannot be read, or is not as it was written."""
     try:
-        return (cache_folder() / name).read_text(encoding="utf-8")
+        data = (cache_folder() / name).read_bytes()
+        content, _, seal = data.rpartition(b"\n")
+        return content.decode("utf-8") if seal == _seal(name, content) else None
     except (OSError, ValueError):
         return None
 
@@ -27,10 +34,17 @@ def write_cached(name: str, text: str) -> None:
     path = cache_folder() / name
     temporary = path.with_name(f".{name}.{os.getpid()}.{threading.get_ident()}")
     with suppress(OSError, ValueError):
+        content = text.encode("utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content + b"\n" + _seal(name, content))
         temporary.replace(path)
         _forget_oldest(path.parent, name.partition("-")[0])
+
+
+def _seal(name: str, content: bytes) -> bytes:
+    digest = sha256(name.encode("utf-8") + b"\n")
+    digest.update(content)
+    return digest.hexdigest().encode("ascii")
 
 
 def _forget_oldest(folder: Path, kind: str) -> None:

@@ -1,6 +1,7 @@
-"""The compiled index on disk, named by the digest of what it was compiled from and sealed with one of its content.
+"""The compiled index in the user's cache, named by the digest of what it was compiled from.
 
-Whatever the seal does not hold for, or names other contracts, is compiled anew from the contracts themselves.
+The cache gives back only what was written under that name. Whatever is of another form all the same, or names other
+contracts, is compiled anew from the contracts themselves.
 """
 
 from __future__ import annotations
