@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from project_cases import FailsAt, Watched, make_store, standard_subjects, state_files, suggestion
 
+from qiongli.cli import run
 from qiongli.errors import EnvironmentBrokenError, QiongliError, StateRefusedError
 from qiongli.plugins import Catalogue
 from qiongli.project import _locking, apply_action, read_memory, record_refinement, subject_status
@@ -402,6 +403,48 @@ def test_a_refusal_is_told_at_once_while_others_write_and_where_nobody_can(proje
             assert apply_action("lock", root, "finance", catalogue=subjects, dry_run=True, store=store).after.locked
         finally:
             _end(holder)
+
+
+def test_edits_by_hand_are_all_told_apart_by_the_digest_and_the_first_by_the_number(
+    project: tuple[Path, Catalogue], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The number counts what Qiongli wrote, and that somebody else did; only the digest knows what."""
+    root, subjects = project
+    monkeypatch.setattr("qiongli.gate.admission.installed_catalogue", lambda: subjects)
+    manifest, guidance = root / ".qiongli/guidance_manifest.yaml", root / ".qiongli/guidance.d/subject-runtime.md"
+
+    def seen() -> dict[str, str]:
+        assert run(["subject", "status", "--cwd", str(root), "--json"]) == 0
+        packet = json.loads(capsys.readouterr().out)
+        return {"--if-revision": str(packet["revision"]), "--if-state": packet["state_digest"]}
+
+    def outcome(option: str, value: str) -> int:
+        code = run(["subject", "lock", "finance", "--cwd", str(root), option, value, "--dry-run"])
+        capsys.readouterr()
+        return code
+
+    unedited = seen()
+    manifest.write_bytes(manifest.read_bytes() + b"# first edit\n")
+    once = seen()
+    assert {option: outcome(option, value) for option, value in unedited.items()} == {
+        "--if-revision": 3,
+        "--if-state": 3,
+    }
+    assert {outcome(option, value) for option, value in once.items()} == {0}
+    text = manifest.read_bytes()
+    for path, data in ((manifest, text + b"# second edit\n"), (guidance, guidance.read_bytes() + b"notes\n")):
+        kept = path.read_bytes()
+        path.write_bytes(data)
+        assert outcome("--if-revision", once["--if-revision"]) == 0
+        assert outcome("--if-state", once["--if-state"]) == 3
+        assert run(["subject", "lock", "finance", "--cwd", str(root), "--if-state", once["--if-state"]]) == 3
+        assert run(["project", "set", "--strictness", "strict", "--cwd", str(root), "--if-state", "x"]) == 3
+        path.write_bytes(kept)
+    # What is there again is what was seen.
+    assert outcome("--if-state", once["--if-state"]) == 0
+    # A write through Qiongli is told apart by both, even one that leaves the manifest as it was.
+    apply_action("dismiss", root, "economics", catalogue=subjects)
+    assert {outcome(option, value) for option, value in once.items()} == {3}
 
 
 def test_an_action_costs_little_more_than_the_writes_it_consists_of(project: tuple[Path, Catalogue]) -> None:

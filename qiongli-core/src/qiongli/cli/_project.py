@@ -18,6 +18,9 @@ Propose = Annotated[bool, typer.Option("--propose", help="Keep the action as a p
 IfRevision = Annotated[
     int | None, typer.Option("--if-revision", help="Refuse if the project's state has another number by now.")
 ]
+IfState = Annotated[
+    str | None, typer.Option("--if-state", help="Refuse if the state has another state_digest by now: stricter.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 _STATUS_LINES: Final = {

@@ -12,6 +12,7 @@ from qiongli.cli._project import (
     AsJson,
     DryRun,
     IfRevision,
+    IfState,
     Propose,
     action_text,
     exclusive,
@@ -61,6 +62,7 @@ def set_(
     dry_run: DryRun = False,
     propose: Propose = False,
     if_revision: IfRevision = None,
+    if_state: IfState = None,
     find_project: FindProject = False,
     as_json: AsJson = False,
 ) -> None:
@@ -85,6 +87,7 @@ def set_(
         dry_run=dry_run,
         propose=propose,
         if_revision=if_revision,
+        if_digest=if_state,
         find_project=find_project,
         catalogue=subjects,
     )

@@ -12,6 +12,7 @@ from qiongli.cli._project import (
     AsJson,
     DryRun,
     IfRevision,
+    IfState,
     Propose,
     action_text,
     exclusive,
@@ -37,11 +38,12 @@ def confirm(
     dry_run: DryRun = False,
     propose: Propose = False,
     if_revision: IfRevision = None,
+    if_state: IfState = None,
     find_project: FindProject = False,
     as_json: AsJson = False,
 ) -> None:
     """Confirm a subject for a project: its standards apply from now on."""
-    _act("confirm", subject, cwd, dry_run, propose, if_revision, find_project, as_json)
+    _act("confirm", subject, cwd, dry_run, propose, if_revision, if_state, find_project, as_json)
 
 
 def dismiss(
@@ -50,11 +52,12 @@ def dismiss(
     dry_run: DryRun = False,
     propose: Propose = False,
     if_revision: IfRevision = None,
+    if_state: IfState = None,
     find_project: FindProject = False,
     as_json: AsJson = False,
 ) -> None:
     """Turn a suggested subject down: it stays silent until a new task speaks for it."""
-    _act("dismiss", subject, cwd, dry_run, propose, if_revision, find_project, as_json)
+    _act("dismiss", subject, cwd, dry_run, propose, if_revision, if_state, find_project, as_json)
 
 
 def reset(
@@ -62,11 +65,12 @@ def reset(
     dry_run: DryRun = False,
     propose: Propose = False,
     if_revision: IfRevision = None,
+    if_state: IfState = None,
     find_project: FindProject = False,
     as_json: AsJson = False,
 ) -> None:
     """Return a project to the adaptive core; works in any state, keeps traces and copies of broken files."""
-    _act("reset", None, cwd, dry_run, propose, if_revision, find_project, as_json)
+    _act("reset", None, cwd, dry_run, propose, if_revision, if_state, find_project, as_json)
 
 
 def lock(
@@ -75,11 +79,12 @@ def lock(
     dry_run: DryRun = False,
     propose: Propose = False,
     if_revision: IfRevision = None,
+    if_state: IfState = None,
     find_project: FindProject = False,
     as_json: AsJson = False,
 ) -> None:
     """Lock a project to a subject: nothing replaces it until it is unlocked."""
-    _act("lock", subject, cwd, dry_run, propose, if_revision, find_project, as_json)
+    _act("lock", subject, cwd, dry_run, propose, if_revision, if_state, find_project, as_json)
 
 
 def unlock(
@@ -87,11 +92,12 @@ def unlock(
     dry_run: DryRun = False,
     propose: Propose = False,
     if_revision: IfRevision = None,
+    if_state: IfState = None,
     find_project: FindProject = False,
     as_json: AsJson = False,
 ) -> None:
     """Turn a lock into a confirmation."""
-    _act("unlock", None, cwd, dry_run, propose, if_revision, find_project, as_json)
+    _act("unlock", None, cwd, dry_run, propose, if_revision, if_state, find_project, as_json)
 
 
 def _act(
@@ -101,6 +107,7 @@ def _act(
     dry_run: bool,
     propose: bool,
     if_revision: int | None,
+    if_state: str | None,
     find_project: bool,
     as_json: bool,
 ) -> None:
@@ -115,6 +122,7 @@ def _act(
         dry_run=dry_run,
         propose=propose,
         if_revision=if_revision,
+        if_digest=if_state,
         find_project=find_project,
         catalogue=subjects,
     )

@@ -62,9 +62,11 @@ def apply_action(
 ) -> ActionPacket:
     """Carry out `confirm`, `dismiss`, `reset`, `lock` or `unlock` on a project, and return before and after.
 
-    `dry_run` only says what would happen; `propose` keeps it as a proposal. `if_revision` and `if_digest` demand that
-    the state is the one that the caller has seen. `run_id` and `fingerprint` name the run and the task of the
-    suggestion that the user reacts to. `store` replaces the project's own, for tests.
+    `dry_run` only says what would happen; `propose` keeps it as a proposal. `if_revision` demands that nobody wrote
+    through Qiongli since the caller looked, and that the manifest was not edited by hand if it was not then;
+    `if_digest` (the `state_digest` of a status) that not a byte of the state differs, whoever wrote it. `run_id` and
+    `fingerprint` name the run and the task of the suggestion that the user reacts to. `store` replaces the project's
+    own, for tests.
 
     Raises `InputError`, `UnknownSubjectError`, `StateRefusedError`, `StateCorruptError` or `EnvironmentBrokenError`;
     then nothing was changed.

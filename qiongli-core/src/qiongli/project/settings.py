@@ -51,6 +51,7 @@ def change_settings(
     catalogue: Subjects | None = None,
     source: str = "user",
     if_revision: int | None = None,
+    if_digest: str | None = None,
     dry_run: bool = False,
     propose: bool = False,
     find_project: bool = False,
@@ -69,6 +70,7 @@ def change_settings(
         lambda snapshot: plan_settings(snapshot, request, subjects),
         subjects,
         if_revision=if_revision,
+        if_digest=if_digest,
         dry_run=dry_run,
         propose=propose,
     )
