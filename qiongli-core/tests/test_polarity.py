@@ -95,7 +95,6 @@ REACHES = [
         "Although we do not use survey data, our inflation measure is precise.",
         {"survey data": True, "inflation": False},
     ),
-    ("Not having health insurance raises mortality.", {"health insurance": True, "mortality": False}),
     ("Villages not connected to roads remain poor.", {"roads": False}),
     ("Absent of doubt, inflation matters.", {"inflation": False}),
     (
