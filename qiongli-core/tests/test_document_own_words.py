@@ -236,6 +236,21 @@ def test_the_status_of_a_project_is_hidden() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("  text:0-11 «a bond» [quoted] -> finance.method.event-study, method, subject, weight 0.08", ""),
+        ("abstract:12-34 «bonds» -> economics.suppressor.bond-vocabulary (suppressor), method", ""),
+        ("  «bond» finance.method.event-study: part of an order", ""),
+        ("  «bond» (finance.method.event-study) lost its words to «bonds» [lost_span]", ""),
+        ("  «bond» is what they say. Bonds", "bond is what they say bonds"),
+    ],
+)
+def test_a_piece_of_evidence_is_known_by_its_line(line: str, left: str) -> None:
+    assert words(line) == left
+    assert words(f"rain\n{line}\nsnow").split() == ["rain", *left.split(), "snow"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "no_subject is what it said.",

@@ -22,7 +22,7 @@ def mask(text: str) -> str:
         from qiongli.document._code import without_fences
 
         text = without_fences(text)
-    if several_lines or "_" in text or "{" in text or "<" in text:
+    if several_lines or "_" in text or "{" in text or "<" in text or "«" in text:
         from qiongli.document._own import without_own_words
 
         text = without_own_words(text)

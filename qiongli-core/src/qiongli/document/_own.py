@@ -79,6 +79,11 @@ _ANSWER: Final = LazyPattern(
     r"|venue profiles|dismissed|suggested|last run|guidance block): [^\n]*))*+",
     re.MULTILINE,
 )
+#: A piece of evidence as an explanation prints it: its place, the words, and the id of the signal.
+_EVIDENCE: Final = LazyPattern(
+    r"^[ \t]*(?:[^\s:]{1,64}:\d+-\d+ )?«[^\n]{0,400}?[ (][a-z][a-z0-9-]{0,63}\.[a-z][a-z-]{2,30}\.[a-z0-9][^\n]*",
+    re.MULTILINE,
+)
 _ANSWER_WORDS: Final = (
     *(f": {verdict}\n  " for verdict in _VERDICTS),
     *(f": {verdict}\r\n  " for verdict in _VERDICTS),
@@ -109,16 +114,15 @@ def without_own_words(text: str) -> str:
         text = without_pairs(text, _BLOCK, _block_end, GUIDANCE_BLOCK_LIMIT)
     if "{" in text:
         text = _without_objects(text)
-    if "_" not in text and "\n" not in text:
-        return text
     if "schema_version:" in text:
         text = without_spans(text, _resources(text))
     if "\ndescription:" in text:
         text = without_spans(text, _skills(text))
     for word in _ANSWER_WORDS:
         if word in text:
-            return _ANSWER.sub(blank_match, text)
-    return text
+            text = _ANSWER.sub(blank_match, text)
+            break
+    return _EVIDENCE.sub(blank_match, text) if "«" in text else text
 
 
 def _without_objects(text: str) -> str:
