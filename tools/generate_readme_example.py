@@ -12,6 +12,7 @@ from generate_scoring_example import shipped
 from qiongli.cli._explain import explanation
 from qiongli.records.project import ManifestState
 from qiongli.refinement import infer_subject_refinement
+from qiongli.refinement.explanation import explained
 
 PAGE = Path(__file__).resolve().parent.parent / "README.md"
 
@@ -27,7 +28,7 @@ def page() -> str:
         sys.exit(f"{PAGE.name} has no call of `qiongli route --explain` with a block of text behind it")
     task = shlex.split(found[1])[-1]
     packet = infer_subject_refinement(task, manifest_state=ManifestState(), runtime=shipped())
-    decision, evidence, *_ = explanation(packet).split("\n\n")
+    decision, evidence, *_ = explanation(explained(packet)).split("\n\n")
     return f"{text[: found.start(2)]}{decision}\n\n{evidence}\n{text[found.end(2) :]}"
 
 

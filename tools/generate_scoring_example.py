@@ -25,12 +25,12 @@ END = "<!-- example: end -->\n"
 SUBJECT = "finance"
 TEXT = (
     "Do investors price paid parental leave? We relate the cross-section of stock returns in CRSP to policies that "
-    "ease the return to work, and add an event study of their announcements. For the Journal of Finance."
+    "ease the return to work, and cumulate abnormal returns around their announcements. For the Journal of Finance."
 )
 #: What is said of the text with a change: what is taken out, and what is put there.
 CHANGES = (
     ("without the journal", " For the Journal of Finance.", ""),
-    ("without the event study", ", and add an event study of their announcements", ""),
+    ("without the abnormal returns", ", and cumulate abnormal returns around their announcements", ""),
     ("without the return to work", " that ease the return to work", ""),
     ('with "Keep this in economics." at the end', "Journal of Finance.", "Journal of Finance. Keep this in economics."),
 )
