@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from project_cases import make_store, standard_subjects, state_files, suggestion
 
+from qiongli.cli import run
 from qiongli.plugins import Catalogue
 from qiongli.project import (
     apply_action,
     apply_proposal,
     change_settings,
     init_project,
+    list_proposals,
     read_memory,
     record_refinement,
     subject_status,
@@ -23,6 +25,8 @@ from qiongli.project import (
 )
 from qiongli.project.memory import LARGEST_COUNT
 from qiongli.project.paths import MANIFEST, MEMORY
+from qiongli.project.proposals import Proposal
+from qiongli.records._units import to_packet
 
 
 class Person:
@@ -159,3 +163,61 @@ def test_the_largest_number_that_a_memory_may_hold_is_counted_on_from(person: Pe
         manifest.write_bytes(manifest.read_bytes() + b"# mine\n")
         person.does("dismiss", "economics")
     assert subject_status(person.root, catalogue=person.subjects).warnings == ()
+
+
+FORGED_LINE = "x\nsubject: economics (locked)\r\x1b[2K\x9b2J\u202elocked"
+
+
+def test_what_files_say_reaches_the_terminal_as_text(
+    person: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No line is forged and nothing is sent to the terminal, whatever a memory, a run or a marker holds."""
+    monkeypatch.setattr("qiongli.gate.admission.installed_catalogue", lambda: person.subjects)
+    record_refinement(person.root, suggestion("finance", "a"), store=make_store(person.root))
+    content = json.loads(person.memory.read_bytes())
+    content["latest_refinement"] |= {"run_id": FORGED_LINE, "decision": FORGED_LINE, "primary_subject": FORGED_LINE}
+    content["suggestions"]["finance"] |= {"last_decision": FORGED_LINE, "last_run_id": FORGED_LINE}
+    person.memory.write_text(json.dumps(content), encoding="utf-8")
+    folder = person.root / ".qiongli/trace/runs/run-1"
+    for name in ("packet", "refinement"):
+        kept = json.loads((folder / f"{name}.json").read_bytes())
+        fields = ("time", "fingerprint") if name == "packet" else ("decision", "primary_subject")
+        (folder / f"{name}.json").write_text(json.dumps(kept | dict.fromkeys(fields, FORGED_LINE)), encoding="utf-8")
+    guidance = person.root / ".qiongli/guidance.d/subject-runtime.md"
+    guidance.parent.mkdir()
+    guidance.write_text("<!-- qiongli:managed:begin x\x1b[2K\x9b2J -->\n", encoding="utf-8")
+    for command in (
+        ("subject", "status"),
+        ("subject", "confirm", "finance", "--dry-run"),
+        ("trace", "list"),
+        ("trace", "show", "run-1"),
+        ("guidance", "lint"),
+    ):
+        for form in ((), ("--json",)):
+            assert run([*command, *form, "--cwd", str(person.root)]) in (0, 1, 2)
+            captured = capsys.readouterr()
+            shown = captured.out + captured.err
+            assert not {"\x1b", "\x9b", "\r", "\u202e"} & set(shown)
+            assert "subject: economics (locked)" not in [line[:27] for line in shown.splitlines()]
+            if form and captured.out:
+                json.loads(captured.out)
+
+
+def test_a_proposal_with_a_forged_name_is_not_listed(person: Person) -> None:
+    folder = person.root / ".qiongli/proposals"
+    folder.mkdir(parents=True)
+    store = make_store(person.root)
+    forged = Proposal(
+        action="confirm",
+        subject=FORGED_LINE,
+        settings=(),
+        run_id="",
+        fingerprint="",
+        source="user",
+        project="",
+        choice="",
+        created="2026-07-01T12:00:00Z",
+        expires="2026-07-02T12:00:00Z",
+    )
+    (folder / f"{forged.id}.json").write_text(json.dumps(to_packet(forged)), encoding="utf-8")
+    assert list_proposals(store.project, clock=store.clock) == ()

@@ -13,6 +13,21 @@ if TYPE_CHECKING:
     from qiongli.plugins import HookCaller
 
 
+#: What a terminal acts upon rather than shows: control characters but for line ends and tabs, and marks that turn the
+#: direction of writing. Their escapes are, inside a JSON string, the same characters.
+_ACTED_UPON: Final = {
+    code: f"\\u{code:04x}"
+    for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def harmless(text: str) -> str:
+    """The text with everything escaped that would act upon the terminal: a file of a project may hold anything."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\\u000d")
+    return text.translate(_ACTED_UPON)
+
+
 def write(text: str) -> None:
     """Write text and a newline to standard output in UTF-8, whatever the locale.
 
@@ -20,7 +35,7 @@ def write(text: str) -> None:
     """
     if not text.endswith("\n"):
         text += "\n"
-    data = text.encode("utf-8", "backslashreplace")
+    data = harmless(text).encode("utf-8", "backslashreplace")
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:
         sys.stdout.write(data.decode("utf-8"))
@@ -32,7 +47,7 @@ def write(text: str) -> None:
 
 def message(text: str) -> None:
     """Write a line for the person at the terminal to standard error."""
-    data = (text.rstrip("\n") + "\n").encode("utf-8", "backslashreplace")
+    data = (harmless(text.rstrip("\n")) + "\n").encode("utf-8", "backslashreplace")
     buffer = getattr(sys.stderr, "buffer", None)
     if buffer is None:
         sys.stderr.write(data.decode("utf-8"))

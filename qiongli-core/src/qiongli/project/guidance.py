@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from qiongli.errors import StateCorruptError
 from qiongli.markers import GUIDANCE_BEGIN, GUIDANCE_BLOCK_LIMIT, GUIDANCE_END, GUIDANCE_MARKER
-from qiongli.project.paths import GUIDANCE, STATE_FOLDER, Project
+from qiongli.project.paths import GUIDANCE, STATE_FOLDER, Project, escaped
 from qiongli.project.subjects import find_lender, find_venue_holder
 from qiongli.records.project import AUTO, ManifestState
 
@@ -91,7 +91,9 @@ def parse_guidance(data: bytes | None) -> GuidanceDocument:
             begin = None
         else:
             problems.append(
-                _problem(line, "unknown_marker", f"no marker of Qiongli's: {text[:60]}", f"write {BEGIN} or {END}")
+                _problem(
+                    line, "unknown_marker", f"no marker of Qiongli's: {escaped(text[:60])}", f"write {BEGIN} or {END}"
+                )
             )
     if begin is not None:
         line = data.count(b"\n", 0, first + begin.start()) + 1
