@@ -309,6 +309,11 @@ def test_words_that_went_to_a_longer_signal_are_told(capsys: pytest.CaptureFixtu
     )
 
 
+def test_a_signal_that_counts_elsewhere_lost_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    reasons = why(capsys, "alpha", "A quorl ledger sheet, and a quorl ledger of a toy quorl.")[1]
+    assert [reason.partition("]")[0] for reason in reasons] == ["[below_threshold", "[suppressed"]
+
+
 def test_what_a_long_text_says_again_and_again_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     text = "A quorl ledger sheet. We do not use quorl weighting. A quorl ledger cake. "
     assert why(capsys, "alpha", text * 50)[1] == why(capsys, "alpha", text)[1]

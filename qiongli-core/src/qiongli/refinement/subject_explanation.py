@@ -129,7 +129,15 @@ def _kept_from_counting(subject: str, packet: RefinementPacket) -> Iterator[Reas
     for kept in packet.near_miss_protections:
         if kept.subject == subject:
             yield Reason(kept.polarity, f"«{one_line(kept.snippet)}» ({kept.signal_id}): {kept.reason}")
+    counting = {
+        identifier
+        for item in (*packet.candidate_subjects, *packet.blocked_candidates)
+        if item.subject == subject
+        for identifier in item.signal_ids
+    }
     for lost in lost_spans([item for item in packet.signals if item.subject == subject]):
+        if lost.signal_id in counting:
+            continue  # it lost one place of several, and nothing of its weight
         yield Reason(
             "lost_span",
             f"«{one_line(lost.snippet)}» ({lost.signal_id}) lost its words to «{one_line(lost.kept_snippet)}» "
