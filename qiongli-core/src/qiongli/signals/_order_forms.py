@@ -237,7 +237,26 @@ _ORDERS: Final = (
     ("keep", r"", "only please"),
 )
 
-FORMS: Final = tuple((role, LazyPattern(f"(?:{pattern})$"), needed) for role, pattern, needed in _ORDERS)
+#: Words of which one must be there for the forms that begin so, or have such a part: compiling a form takes as long as
+#: reading a whole text.
+_NEEDS: Final = (
+    (_DO_NOT, frozenset({"not", "t", "never", "no", "dont", "cannot", "under", "at"})),
+    (_WANT_NOT, frozenset({"not", "t", "never", "dont"})),
+    (f"{_MODAL} {_NOT}", frozenset({"not", "t", "never", "cannot"})),
+    ("(?:avoid|stop", frozenset({"avoid", "stop", "refrain", "quit"})),
+    ("|except|other than", frozenset({"but", "except", "other", "besides"})),
+    ("|rather than|instead of", frozenset({"not", "never", "rather", "instead"})),
+)
+
+
+def _needs(pattern: str) -> frozenset[str]:
+    return next((words for part, words in _NEEDS if part in pattern), frozenset())
+
+
+#: Each form: what it orders, its words up to the name, what follows the name, and the words of which it needs one.
+FORMS: Final = tuple(
+    (role, LazyPattern(f"(?:{pattern})$"), needed, _needs(pattern)) for role, pattern, needed in _ORDERS
+)
 
 # --- what follows the name ----------------------------------------------------------------------------------------
 

@@ -95,11 +95,16 @@ def english_order(sentence: str, after: str) -> tuple[str, int, bool] | None:
     open_ends = [needed for needed, pattern in AFTER.items() if pattern.match(after)]
     if not open_ends:
         return None
+    words = sentence.split(" ")
     for offset, splice in _beginnings(sentence):
         if not _may_begin(sentence, offset):
             continue
-        for role, pattern, needed in FORMS:
-            if needed not in open_ends or (role == "exclude" and needed != "out" and NOT_ALONE.match(after)):
+        for role, pattern, needed, one_of in FORMS:
+            if (
+                needed not in open_ends
+                or (one_of and one_of.isdisjoint(words))
+                or (role == "exclude" and needed != "out" and NOT_ALONE.match(after))
+            ):
                 continue
             match = pattern.match(sentence, offset)
             if match is None or (splice and not _OF_THE_TASK.search(match.group())):
