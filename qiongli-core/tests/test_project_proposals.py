@@ -14,6 +14,7 @@ from qiongli.errors import InputError, QiongliError, StateCorruptError, StateRef
 from qiongli.plugins import Catalogue
 from qiongli.project import (
     apply_action,
+    apply_guidance,
     apply_proposal,
     change_settings,
     list_proposals,
@@ -302,6 +303,15 @@ def test_a_reset_of_a_broken_guidance_block_can_be_undone(case: Case) -> None:
     assert undone.after.guidance == "current"
     assert [path.read_bytes() for path in guidance.parent.glob("*.corrupt-*")] == [broken]
     assert case.undoes().notes == ("undone: confirm finance",)
+
+
+def test_undoing_a_dismissal_leaves_the_guidance_file_alone(case: Case) -> None:
+    guidance = case.root / ".qiongli/guidance.d/subject-runtime.md"
+    case.does("dismiss", "finance")
+    apply_guidance(case.root, catalogue=case.subjects, store=case.store)
+    before = guidance.read_bytes()
+    assert case.undoes().after.guidance == "current"
+    assert guidance.read_bytes() == before
 
 
 def test_a_reset_that_loses_the_history_says_so(case: Case) -> None:

@@ -69,7 +69,7 @@ def plan_undo(snapshot: Snapshot) -> Plan:
         state=before if before != snapshot.manifest.state else None,
         dismissed=dict(earlier.dismissed),
         suggestions=suggestions,
-        restore=Restore(manifest, had_block, had_guidance, len(entries) - 1),
+        restore=Restore(manifest, had_block, had_guidance, len(entries) - 1, action != "dismiss"),
         notes=(f"undone: {action} {request.subject or ''}".rstrip(),),
     )
 

@@ -281,7 +281,7 @@ def prepare(store: Store, before: Snapshot, planned: Plan, catalogue: Catalogue)
         files.append((MANIFEST, manifest))
     state = planned.state if planned.state is not None else before.manifest.state
     guidance = before.guidance
-    if request.action != "dismiss":
+    if request.action != "dismiss" and (planned.restore is None or planned.restore.touches_guidance):
         document = parse_guidance(None if GUIDANCE in aside else guidance)
         require_sound(document, before.project)
         wanted = document.span is not None or state != ManifestState() or request.action == "guidance"

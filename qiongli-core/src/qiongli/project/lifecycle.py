@@ -50,6 +50,8 @@ class Restore:
     had_guidance: bool
     #: How many undoable actions are left.
     depth: int
+    #: Whether the undone action wrote to the guidance file, as all but a dismissal do.
+    touches_guidance: bool = True
 
 
 @attrs.frozen
