@@ -8,7 +8,7 @@ from typing import Literal
 import attrs
 
 from qiongli.records._units import SCHEMA_VERSION, Record
-from qiongli.records.packet import CandidateSubject, RefinementPacket, WhatWouldChange
+from qiongli.records.packet import BlockedCandidate, CandidateSubject, RefinementPacket, WhatWouldChange
 from qiongli.records.subjects import Reason
 from qiongli.refinement._counterfactuals import RESET, unblocked
 from qiongli.refinement._senses import one_line
@@ -129,12 +129,8 @@ def _kept_from_counting(subject: str, packet: RefinementPacket) -> Iterator[Reas
     for kept in packet.near_miss_protections:
         if kept.subject == subject:
             yield Reason(kept.polarity, f"«{one_line(kept.snippet)}» ({kept.signal_id}): {kept.reason}")
-    counting = {
-        identifier
-        for item in (*packet.candidate_subjects, *packet.blocked_candidates)
-        if item.subject == subject
-        for identifier in item.signal_ids
-    }
+    told: tuple[CandidateSubject | BlockedCandidate, ...] = (*packet.candidate_subjects, *packet.blocked_candidates)
+    counting = {identifier for item in told if item.subject == subject for identifier in item.signal_ids}
     for lost in lost_spans([item for item in packet.signals if item.subject == subject]):
         if lost.signal_id in counting:
             continue  # it lost one place of several, and nothing of its weight
