@@ -83,6 +83,11 @@ def _may_begin(sentence: str, offset: int) -> bool:
     return first in _FIRST or not first or (first in _OF_US and rest.partition(" ")[0] in _SECOND)
 
 
+def may_order(sentence: str) -> bool:
+    """Whether an order in English can begin in what is in sight of a sentence, which `english_order` describes."""
+    return not sentence.startswith("_ ") or any(mark in sentence for mark in _LATER_BEGINNINGS)
+
+
 def english_order(sentence: str, after: str) -> tuple[str, int, bool] | None:
     """Whether the words from a sentence's beginning up to a subject's name order something.
 
@@ -90,8 +95,6 @@ def english_order(sentence: str, after: str) -> tuple[str, int, bool] | None:
     beginning of the sentence is out of sight. What is found is the role, where the order begins, and whether it is
     somebody else's.
     """
-    if sentence.startswith("_ ") and not any(mark in sentence for mark in _LATER_BEGINNINGS):
-        return None
     open_ends = [needed for needed, pattern in AFTER.items() if pattern.match(after)]
     if not open_ends:
         return None

@@ -15,7 +15,7 @@ from qiongli.patterns import LazyPattern
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Evidence
 from qiongli.signals._clause_text import clause_text
-from qiongli.signals._orders import english_order
+from qiongli.signals._orders import english_order, may_order
 from qiongli.signals._orders_chinese import chinese_order
 
 #: How many tokens before a name, and after it, can belong to a directive.
@@ -146,11 +146,6 @@ def _joined(field: DocumentField, last: int, first: int) -> bool:
 def _order(field: DocumentField, first: int, last: int) -> tuple[str, int, bool] | None:
     """Whether the words around a name exclude or keep it, and the token with which they begin."""
     tokens = field.tokens
-    following = clause_text(tokens, last - 1, last + _AFTER)
-    after = following.text[len(tokens.words[last - 1]) :]
-    # Behind the last token of a text no mark is told; of these only that of a question matters.
-    if last + _AFTER >= len(tokens.words) and tokens.text[tokens.ends[-1] : tokens.ends[-1] + 1] in _QUESTION_MARKS:
-        after += " ?"
     context = clause_text(tokens, first - _BEFORE, first + 1)
     before = context.text[: context.places[-1]]
     end = _SENTENCE_END.match(before)
@@ -159,7 +154,15 @@ def _order(field: DocumentField, first: int, last: int) -> tuple[str, int, bool]
     # Out of sight is what stands before the first of these tokens.
     cut = "_ " if end is None and context.low else ""
     sentence = cut + before[begin:]
-    found = english_order(sentence, after)
+    in_english = may_order(sentence)
+    if not in_english and before.isascii():
+        return None
+    following = clause_text(tokens, last - 1, last + _AFTER)
+    after = following.text[len(tokens.words[last - 1]) :]
+    # Behind the last token of a text no mark is told; of these only that of a question matters.
+    if last + _AFTER >= len(tokens.words) and tokens.text[tokens.ends[-1] : tokens.ends[-1] + 1] in _QUESTION_MARKS:
+        after += " ?"
+    found = english_order(sentence, after) if in_english else None
     if found is None and not before.isascii():
         found = chinese_order(sentence, after)
     if found is None:
