@@ -79,6 +79,7 @@ def test_what_looks_like_a_file_and_is_none_is_an_error_and_records_nothing(
         "x" * 300 + ".md",
         "U.S.",
         "a null \0 character.",
+        "null\0/character",
         '{"topic":"stocks/bonds"}',
         "",
     ],

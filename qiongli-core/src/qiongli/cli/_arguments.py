@@ -22,7 +22,7 @@ _LONGEST_PATH: Final = 4096
 _LONGEST_NAME: Final = 255
 #: From here on are scripts that write no spaces between words, so that their prose may be one token.
 _WITHOUT_SPACES: Final = "\N{THAI CHARACTER KO KAI}"
-_NEVER_IN_NAMES: Final = frozenset('<>|"{}')
+_NEVER_IN_NAMES: Final = frozenset('<>|"{}\0')
 
 
 def tasks_of(
@@ -102,11 +102,8 @@ def looks_like_file(text: str) -> bool:
         return True
     if not several and max(text) < _WITHOUT_SPACES:
         return True
-    try:
-        parent = os.path.dirname(text.rstrip("".join(separators)))  # noqa: PTH120
-        return parent.strip("".join(separators)) != "" and os.path.isdir(parent)  # noqa: PTH112
-    except ValueError:
-        return False
+    parent = os.path.dirname(text.rstrip("".join(separators)))  # noqa: PTH120
+    return parent.strip("".join(separators)) != "" and os.path.isdir(parent)  # noqa: PTH112
 
 
 def _no_file(argument: str, cwd: Path | None, *, is_folder: bool) -> InputError:
