@@ -41,15 +41,22 @@ _RUN_ON: Final = LazyPattern(
 _COMMAND: Final = LazyPattern(r"\\begin\{(?:thebibliography|references\*?)\}|\\bibliography\{|\\printbibliography\b")
 #: What stands before a heading that runs on: the beginning of a line or the end of a sentence.
 _BEFORE: Final = LazyPattern(r"(?:\n|[.!?][ ]|。)[ ]*(?:\d{1,2}\.?[ ]+)?\Z")
-#: A word of every heading, where one may stand.
-_WORD: Final = LazyPattern(
-    r"\\begin\{references|(?<![A-Za-z])(?:r[ ]?e(?:ferences?|[ ]f[ ]e)|cited|works|(?<!\\)bibliography)"
-    r"|\\(?:begin\{the|print)?bibliography|[参參引][ ]*[考用][ ]*文[ ]*[献獻]|[参參]考[书書]目",
-    re.IGNORECASE,
+#: Letters of every heading, in lower case, and how far before them a heading may begin that does not begin its line.
+_LETTERS: Final[tuple[tuple[str, tuple[int, ...]], ...]] = (
+    ("eference", (1, len("\\begin{r"))),
+    ("bibliography", (len("\\"), len("\\print"), len("\\begin{the"))),
+    ("cited", ()),
+    ("consulted", ()),
+    ("r e f e", ()),
 )
-#: One of these stands in every text that has such a word, or else the one that the code asks for.
-_LETTERS: Final = ("bibliography", "cited", "consulted", "r e f e")
-_OTHER_LETTERS: Final = ("献", "獻", "书目", "書目", "ｅ", "Ｅ")
+_CHINESE: Final[tuple[tuple[str, tuple[int, ...]], ...]] = (
+    ("献", (len("参考文"),)),
+    ("獻", (len("参考文"),)),
+    ("书目", ()),
+    ("書目", ()),
+)
+#: What these are in full width.
+_WIDE: Final = ("ｅ", "Ｅ")
 #: Characters of a line before that word, and of those between a sentence's end and a heading that runs on.
 _LONGEST_HEADING: Final = 120
 _SHORT: Final = 8
@@ -120,8 +127,8 @@ def find_lists(text: str, *, one_line: bool = False) -> tuple[tuple[int, int], .
     lowered = (text if ascii_only else text.encode("ascii", "ignore").decode("ascii")).lower()
     # What economists are fond of is no heading.
     named = lowered.count("eference") > lowered.count("preference")
-    named = named or (not (one_line and ascii_only) and any(word in lowered for word in _LETTERS))
-    if not named and (ascii_only or not any(letters in text for letters in _OTHER_LETTERS)):
+    named = named or (not (one_line and ascii_only) and any(letters in lowered for letters, _ in _LETTERS[1:]))
+    if not named and (ascii_only or not any(letters in text for letters in (*dict(_CHINESE), *_WIDE))):
         return ()
     removed: list[int] = []
     if not ascii_only:
@@ -171,8 +178,7 @@ def _lists(text: str) -> Iterator[tuple[int, int]]:
 def _headings(text: str) -> Iterator[tuple[int, int, bool]]:
     """Where headings begin and end, and whether they are sure to begin a list."""
     done = 0
-    for word in _WORD.finditer(text):
-        place = word.start()
+    for place, back in _places(text):
         if place < done:
             continue
         lowest = max(0, place - _LONGEST_HEADING)
@@ -182,14 +188,32 @@ def _headings(text: str) -> Iterator[tuple[int, int, bool]]:
             done = match.end()
             yield line, done, False
             continue
-        match = _COMMAND.match(text, place)
-        if match is None and (match := _RUN_ON.match(text, place)) is not None:
-            before = text[max(0, place - _SHORT) : place]
-            if _BEFORE.search(before if place > _SHORT else f"\n{before}") is None:
-                continue
-        if match is not None:
-            done = match.end()
-            yield place, done, True
+        for start in [place - number for number in back if number <= place]:
+            match = _COMMAND.match(text, start)
+            if match is None and (match := _RUN_ON.match(text, start)) is not None:
+                before = text[max(0, start - _SHORT) : start]
+                if _BEFORE.search(before if start > _SHORT else f"\n{before}") is None:
+                    continue
+            if match is not None:
+                done = match.end()
+                yield start, done, True
+                break
+
+
+def _places(text: str) -> list[tuple[int, tuple[int, ...]]]:
+    """Where the letters of headings stand, in order, and how far before them headings may begin."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        # A letter of another alphabet has a longer small form.
+        lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
+    found = []
+    for letters, back in _LETTERS if text.isascii() else _LETTERS + _CHINESE:
+        place = lowered.find(letters)
+        while place >= 0:
+            found.append((place, back))
+            place = lowered.find(letters, place + len(letters))
+    found.sort()
+    return found
 
 
 def _ends_list(text: str, match: re.Match[str]) -> bool:
