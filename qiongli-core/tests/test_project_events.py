@@ -114,6 +114,8 @@ BROKEN = {
     "the most dismissals": lambda data: data.replace(b'"dismissal_count": 1', b'"dismissal_count": 999999999999999'),
     "the most suggestions": lambda data: data.replace(b'"suggestion_count": 1', b'"suggestion_count": 999999999999999'),
     "a subject that is none": lambda data: data.replace(b'"economics": {', b'"x\\nsubject: economics (locked)": {'),
+    "no number": lambda data: data.replace(b'"revision": 3', b'"mine": NaN, "revision": 3', 1),
+    "a number beyond all": lambda data: data.replace(b'"revision": 3', b'"mine": 1e999, "revision": 3', 1),
     "tasks that are none": lambda data: data.replace(b'"first"', b"5"),
 }
 

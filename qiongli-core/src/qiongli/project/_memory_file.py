@@ -40,6 +40,22 @@ _SUGGESTIONS_END: Final = b"\n }"
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
+def parse_json(data: bytes | str) -> Any:
+    """What a JSON text says; raises `ValueError` for what can be read, but is no number that JSON can say again."""
+    return json.loads(data, parse_constant=_refused, parse_float=_finite)
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number != 0:
+        raise ValueError(f"{text[:20]} is too large a number")
+    return number
+
+
 class Lines(NamedTuple):
     """JSON values as they stand in the file, oldest first, with a hash of those bytes that can be continued.
 
@@ -120,7 +136,7 @@ class Lines(NamedTuple):
 
     def parse(self) -> list[Any]:
         """The lines as JSON values; raises `ValueError` for lines that this module did not write."""
-        items: list[Any] = json.loads(b"".join((b"[", *self.parts, b"]")))
+        items: list[Any] = parse_json(b"".join((b"[", *self.parts, b"]")))
         return items
 
 

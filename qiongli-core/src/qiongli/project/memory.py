@@ -21,6 +21,7 @@ from qiongli.project._memory_file import (
     FileParts,
     Lines,
     lines_from,
+    parse_json,
     split_file,
 )
 from qiongli.project.manifest import is_slug, schema_age
@@ -257,15 +258,11 @@ def _corrupt(message: str, field: str = "", *, code: str = "memory_malformed", e
     )
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
 def _parse_json(data: bytes) -> Mapping[str, Any]:
     if len(data) > MEMORY_LIMIT:
         raise _corrupt(f"the file is larger than {MEMORY_LIMIT} bytes", code="memory_oversized")
     try:
-        content = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        content = parse_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise _corrupt("the file is not UTF-8") from None
     except json.JSONDecodeError as error:

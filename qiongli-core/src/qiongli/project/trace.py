@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ import attrs
 
 from qiongli.diagnostics import is_secret_name, redact_text
 from qiongli.errors import InputError, QiongliError, StateCorruptError
+from qiongli.project._memory_file import parse_json
 from qiongli.project.lifecycle import Plan, Request
 from qiongli.project.memory import Suggested
 from qiongli.project.paths import MEMORY, RUNS, Folder, Project, escaped, list_names, open_project
@@ -229,14 +229,10 @@ def _read(project: Project, run_id: str, name: str) -> dict[str, Any] | None:
     """One file of a run; None for one that is missing, is no JSON object, or leads out of the project."""
     try:
         data = project.read(f"{RUNS}/{run_id}/{name}.json", _FILE_LIMIT)
-        content = json.loads(data, parse_constant=_refuse) if data is not None and len(data) <= _FILE_LIMIT else None
+        content = parse_json(data) if data is not None and len(data) <= _FILE_LIMIT else None
     except (QiongliError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def read_run(cwd: Folder, run_id: str, *, find_project: bool = False) -> dict[str, Any]:
