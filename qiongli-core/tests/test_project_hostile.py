@@ -111,6 +111,19 @@ def test_a_huge_or_endless_task_is_cut(project: tuple[Path, Catalogue]) -> None:
     assert len(packet["task_packet"]["text"]) < 66_000
 
 
+def test_a_task_of_many_texts_is_left_out_rather_than_making_its_run_unreadable(
+    project: tuple[Path, Catalogue],
+) -> None:
+    root, _ = project
+    task = {"texts": ["x" * 60_000] * 300}
+    many = {f"key{number}": "x" * 60 for number in range(200_000)}
+    record_refinement(root, suggestion("finance", "x"), task_packet=task, proposal=many, store=make_store(root))
+    assert [found.decision for found in list_runs(root)[0]] == ["suggest_subject"]
+    run = read_run(root, "run-2")
+    assert (run["packet"]["fingerprint"], run["packet"]["task_packet"]) == ("x", "[too large]")
+    assert run["proposal"] == {}
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_links_out_of_the_project_are_neither_read_nor_written(project: tuple[Path, Catalogue], name: str) -> None:
     root, subjects = project

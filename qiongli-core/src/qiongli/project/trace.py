@@ -148,10 +148,17 @@ def _run_files(
     }
     if proposal is not None:
         contents["proposal"] = proposal
-    return {
-        f"{name}.json": to_json(redacted(content)).encode("utf-8", "backslashreplace")
-        for name, content in contents.items()
-    }
+    return {f"{name}.json": _encoded(redacted(content)) for name, content in contents.items()}
+
+
+def _encoded(content: Any) -> bytes:
+    """The bytes of one file of a run; of one that nobody could read again, what is large is left out."""
+    data = to_json(content).encode("utf-8", "backslashreplace")
+    if len(data) > _FILE_LIMIT and isinstance(content, dict):
+        sizes = {key: len(to_json(value)) for key, value in content.items()}
+        kept = {key: value if sizes[key] <= TEXT_LIMIT else "[too large]" for key, value in content.items()}
+        data = to_json(kept).encode("utf-8", "backslashreplace")
+    return data if len(data) <= _FILE_LIMIT else b"{}"
 
 
 #: Fields that say what a resource or a file was, and the one form in which they do; elsewhere it might be a token.
