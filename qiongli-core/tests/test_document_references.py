@@ -215,6 +215,18 @@ def test_a_contents_page_without_numbers_begins_no_list_when_one_follows() -> No
     assert evidence(text).count("nurses") == 2
 
 
+def test_a_contents_page_without_numbers_begins_no_list_when_none_follows() -> None:
+    body = f"{NURSES}They are not paid. In 2008 it was worse, and that is all."
+    text = f"Contents\nWards\nBeds\nReferences\n\nWards\n\n{body}"
+    assert evidence(text) == text
+
+
+def test_the_last_heading_begins_a_list_of_an_unknown_kind() -> None:
+    books = "Stocks, by Doe, London 2001\nbonds, by Roe, Paris 2003\n"
+    assert evidence(f"{NURSES}References\n{books}") == NURSES
+    assert evidence(f"{NURSES}References\nstocks, by Doe\n") == NURSES
+
+
 @pytest.mark.parametrize(
     "run_on",
     [

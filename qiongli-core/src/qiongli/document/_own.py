@@ -25,9 +25,9 @@ OWN_KEYS: Final = (
 #: Keys that an answer has and no task: a mapping with one of them is no task packet.
 _ANSWER_KEYS: Final = frozenset(
     {
-        *("blocked_candidates", "blocking_failures", "candidate_subjects", "context_bundle", "evidence_sources"),
+        *("blocked_candidates", "blocking_failures", "candidate_subjects", "context_bundle"),
         *("latest_refinement", "lifecycle_events", "near_miss_protections", "resource_activation_plan"),
-        *("score_breakdown", "signal_id", "state_digest", "what_would_change"),
+        *("score_breakdown", "signal_id", "state_digest"),
     }
 )
 _DECISIONS: Final = "no_subject|borrow_lens|suggest_subject|confirm_subject|lock_subject"

@@ -110,18 +110,18 @@ _PLAIN: Final = {
     **dict.fromkeys((0x3002, 0xFF61), "。"),
 }
 _NOT_PLAIN: Final = LazyPattern(
-    "[\t\x0b\x0c\r\x1c-\x1e\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\uff01-\uff5e]"
+    "[\t\v\f\r\x1c-\x1e\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\uff01-\uff5e\uff61]"
 )
 #: Characters that no reader sees.
-_INVISIBLE: Final = LazyPattern("[\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_INVISIBLE: Final = LazyPattern("[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 
 
 def find_lists(text: str, *, one_line: bool = False) -> tuple[tuple[int, int], ...]:
     """The half-open ranges of the reference lists, in their order; in one line, only a heading that runs on counts.
 
-    Every heading counts that entries follow, and the last one also without them, unless it stands in a table of
-    contents. A text that begins with the heading is a list only if years follow, since a task may be about references.
-    A list ends at an appendix, at another heading, and at a paragraph of prose behind its last entry.
+    Every heading counts that entries follow, and the last one also without them, unless prose follows it or it stands
+    in a table of contents. A text that begins with the heading is a list only if years follow, since a task may be
+    about references. A list ends at an appendix, at another heading, and at a paragraph of prose behind its last entry.
     """
     ascii_only = text.isascii()
     lowered = (text if ascii_only else text.encode("ascii", "ignore").decode("ascii")).lower()
@@ -168,7 +168,7 @@ def _lists(text: str) -> Iterator[tuple[int, int]]:
                 sure = sum(1 for _ in years) == 2
             else:
                 last = number + 1 == len(headings) and not _in_contents(text, start, stop)
-                sure = last or _begins_entry(text, stop, end)
+                sure = _begins_entry(text, stop, end) or (last and _may_be_list(text, stop, end))
             if not sure:
                 continue
         done = _end(text, stop, end)
@@ -248,6 +248,14 @@ def _in_contents(text: str, start: int, stop: int) -> bool:
     behind = text[stop : stop + 200].lstrip().partition("\n")[0]
     heading = text[start:stop].rstrip()
     return heading[-1:].isdigit() or any(_CONTENTS.match(line.rstrip()) is not None for line in (before, behind))
+
+
+def _may_be_list(text: str, start: int, end: int) -> bool:
+    """Whether entries stand somewhere, or if there are none that we know, whether there are years or no sentences."""
+    if _count_entries(text, start, end):
+        return True
+    years = sum(1 for _ in _YEAR.compiled.finditer(text, start, end))
+    return (years > 1 and years * _ENTRY_LENGTH >= end - start) or not _is_prose(text[start:end], 0)
 
 
 def _end(text: str, start: int, end: int) -> int:
