@@ -1,4 +1,4 @@
-"""What Qiongli writes around its own block in a project's guidance: one place for who writes and who must not read it."""
+"""What Qiongli writes around its own block in a project's guidance, for who writes it and who must not read it."""
 
 from __future__ import annotations
 
