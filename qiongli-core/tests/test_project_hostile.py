@@ -26,6 +26,7 @@ from qiongli.project import (
     record_refinement,
     subject_status,
 )
+from qiongli.project import trace as trace_module
 from qiongli.project.paths import GUIDANCE, MANIFEST, MEMORY
 
 FILES = (MANIFEST, MEMORY, GUIDANCE)
@@ -112,11 +113,12 @@ def test_a_huge_or_endless_task_is_cut(project: tuple[Path, Catalogue]) -> None:
 
 
 def test_a_task_of_many_texts_is_left_out_rather_than_making_its_run_unreadable(
-    project: tuple[Path, Catalogue],
+    project: tuple[Path, Catalogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(trace_module, "_FILE_LIMIT", 100_000)
     root, _ = project
-    task = {"texts": ["x" * 60_000] * 300}
-    many = {f"key{number}": "x" * 60 for number in range(200_000)}
+    task = {"texts": ["x" * 60_000] * 3}
+    many = {f"key{number}": "x" * 60 for number in range(2_000)}
     record_refinement(root, suggestion("finance", "x"), task_packet=task, proposal=many, store=make_store(root))
     assert [found.decision for found in list_runs(root)[0]] == ["suggest_subject"]
     run = read_run(root, "run-2")
