@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
+import pytest
 from engine_cases import (
     ACTIVE,
     AUTOMATIC,
@@ -32,6 +33,7 @@ from engine_cases import (
 from hypothesis import strategies as st
 
 from qiongli.clarification import ask, intent_evidence
+from qiongli.errors import InputError
 from qiongli.records.packet import DECISIONS, REFUSAL_CODES, Refusal
 from qiongli.routing import Routing, Standing, UnresolvedFact, decide, select
 from qiongli.safety import subject_gates
@@ -60,6 +62,8 @@ def test_f1_f3_one_decision_and_never_a_question_beside_a_refusal(scene: Scene) 
     refused = scene.decide(refusal=Refusal("undecodable", "unreadable"))
     assert ask(refused) is None
     assert view(refused) == view(decide((), refusal=Refusal("undecodable", "unreadable")))
+    # Not even when facts were left open beside it.
+    assert ask(attrs.evolve(routing, refusal=Refusal("undecodable", "unreadable"))) is None
     if routing.decision in ("no_subject", "borrow_lens"):
         assert routing.primary == "auto"
         assert routing.reasons
@@ -266,6 +270,12 @@ def test_f9_an_answer_settles_between_suggestible_ones_and_lifts_no_gate(scene: 
     }
     for outsider, fact in itertools.product(sorted(outsiders), routing.facts):
         assert view(scene.decide(answers={fact.id: outsider})) == view(routing)
+        with pytest.raises(InputError, match="none of the options"):
+            intent_evidence(fact.id, outsider)
+    for fact in routing.facts:
+        for answer in fact.subjects:
+            found = intent_evidence(fact.id, answer)
+            assert (found.subject, found.source, found.role, found.weight) == (answer, "user", "keep", 0)
     stale = {"ambiguous:alchemy+astrology": "alchemy", "repeated_failure:alchemy": "alchemy", "nonsense": "finance"}
     assert view(scene.decide(answers=stale)) == view(routing)
     return labels_of(routing)
@@ -280,10 +290,19 @@ def test_f9_an_answer_is_evidence_of_the_users_intent_without_weight() -> None:
     assert decide([blocked], answers={"ambiguous:economics+finance": "finance"}).decision == "no_subject"
 
 
-@covering(
-    each_kind(st.lists(st.integers(-(10**6), 10**6), min_size=5, max_size=5), kinds=("suggest", "ambiguous", "core")),
-    decisive=0.1,
+pushes = st.lists(st.integers(-(10**6), 10**6), min_size=5, max_size=5)
+#: One far ahead of another that may be suggested too, and sessions that would turn them round.
+duels = st.builds(
+    lambda shape, push: (
+        Scene((candidate("finance", shaped("finance", *STRONG[5])), candidate("law", shaped("law", *STRONG[shape])))),
+        [-push, push],
+    ),
+    st.integers(0, 2),
+    st.sampled_from([10**6, 200_000, 51_000]),
 )
+
+
+@covering([*each_kind(pushes, kinds=("suggest", "ambiguous", "core")), duels], decisive=0.2)
 def test_g3_a_session_never_turns_one_decisive_suggestion_into_another(example: tuple[Scene, list[int]]) -> set[str]:
     scene, advisories = example
     plain = tuple(attrs.evolve(item, session=None) for item in scene.candidates)

@@ -256,7 +256,11 @@ class TestMonotonicity:
         assert total(attrs.evolve(route, boosts=tuple(kept))) <= total(route)
 
     @given(
-        st.one_of(subject_routes(), resource_routes(cost=st.integers(0, 200_000), prior=st.integers(0, SCALE))),
+        st.one_of(
+            subject_routes(),
+            subject_routes(boosts=contributions(1)),
+            resource_routes(cost=st.integers(0, 200_000), prior=st.integers(0, SCALE)),
+        ),
         st.data(),
     )
     def test_c8_dominance(self, route: Route, data: st.DataObject) -> None:
