@@ -10,18 +10,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from project_cases import FailsAt, Watched, make_store, standard_subjects, state_files, suggestion
 
 from qiongli.cli import run
-from qiongli.errors import EnvironmentBrokenError, QiongliError, StateRefusedError
+from qiongli.errors import EnvironmentBrokenError, InputError, QiongliError, StateRefusedError
 from qiongli.plugins import Catalogue
-from qiongli.project import _locking, apply_action, read_memory, record_refinement, subject_status
+from qiongli.project import _locking, apply_action, apply_proposal, read_memory, record_refinement, subject_status
 from qiongli.project._locking import ProjectLock
 from qiongli.project._operations import REAL, FileOperations
-from qiongli.project.paths import LOCK, open_project
+from qiongli.project.paths import GUIDANCE, INTENT, LOCK, MANIFEST, MEMORY, Project, open_project
 from qiongli.project.store import Store, digest
 
 #: Every worker does the same round: decisions on two subjects, dismissals, resets and recordings.
@@ -403,6 +404,55 @@ def test_a_refusal_is_told_at_once_while_others_write_and_where_nobody_can(proje
             assert apply_action("lock", root, "finance", catalogue=subjects, dry_run=True, store=store).after.locked
         finally:
             _end(holder)
+
+
+@pytest.mark.parametrize("name", [INTENT, MEMORY, MANIFEST, GUIDANCE])
+def test_a_reader_that_a_writer_overtakes_looks_again(
+    project: tuple[Path, Catalogue], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between any two files that it reads, a whole action happens: what it returns is one state all the same."""
+    root, subjects = project
+    read = Project.read
+    overtaken = []
+
+    def reads(self: Project, wanted: str, limit: int) -> bytes | None:
+        data = read(self, wanted, limit)
+        if wanted == name and not overtaken:
+            overtaken.append(wanted)
+            apply_action("lock", root, "economics", catalogue=subjects)
+        return data
+
+    monkeypatch.setattr(Project, "read", reads)
+    snapshot = make_store(root).read()
+    assert overtaken == [name]
+    found = (snapshot.manifest.data, snapshot.memory.data, snapshot.guidance)
+    assert found == tuple((root / ".qiongli" / file).read_bytes() for file in (MANIFEST, MEMORY, GUIDANCE))
+    assert snapshot.memory.content["manifest_digest"] == digest(snapshot.manifest.data)
+
+
+class Late(FileOperations):
+    """Comes to the lock just after somebody else has done something under it."""
+
+    def __init__(self, first: Callable[[], object]) -> None:
+        self._first: list[Callable[[], object]] = [first]
+
+    def lock(self, descriptor: int, *, wait: bool) -> None:
+        if self._first:
+            self._first.pop()()
+        super().lock(descriptor, wait=wait)
+
+
+def test_a_proposal_that_two_apply_at_once_is_applied_once(project: tuple[Path, Catalogue]) -> None:
+    """Even one that leaves the choice as it was, so that nothing else tells the second that it came too late."""
+    root, subjects = project
+    apply_action("reset", root, catalogue=subjects)
+    proposal = apply_action("reset", root, catalogue=subjects, propose=True).proposal
+    assert proposal is not None
+    store = Store(open_project(root), Late(lambda: apply_proposal(proposal, root, catalogue=subjects)))
+    with pytest.raises(InputError) as raised:
+        apply_proposal(proposal, root, catalogue=subjects, store=store)
+    assert raised.value.code == "unknown_proposal"
+    assert [event.proposal for event in read_memory(root)[0].lifecycle_events].count(proposal) == 1
 
 
 def test_edits_by_hand_are_all_told_apart_by_the_digest_and_the_first_by_the_number(

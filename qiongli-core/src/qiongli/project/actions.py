@@ -125,9 +125,6 @@ def carry_out(
     if failure is not None and failure.code != "project_busy" and not planned.obstacles:
         raise failure
     told = _kept_as(store, planned)
-    if planned.obstacles:
-        # What refuses the action refuses it before anything is moved.
-        prepare(store, before, planned, catalogue)
     try:
         with (
             _cleared(store, planned.obstacles, needed_for_the_lock=True),
