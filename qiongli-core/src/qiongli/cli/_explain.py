@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qiongli.records.packet import RefinementPacket, ScoreBreakdown
-from qiongli.refinement._senses import one_line
+from qiongli.refinement._wording import one_line
 
 
 def _number(ppm: int) -> str:

@@ -12,7 +12,7 @@ from qiongli._value import Value
 from qiongli.records.evidence import Evidence
 from qiongli.records.packet import NearMissProtection
 from qiongli.records.subjects import Reason
-from qiongli.refinement._senses import Senses, one_line
+from qiongli.refinement._wording import one_line
 from qiongli.resources import subject_resolves
 from qiongli.routing import LensCandidate, RouteCandidate
 from qiongli.safety import Outcome, lens_gates, subject_gates
@@ -20,6 +20,7 @@ from qiongli.signals import select_spans
 
 if TYPE_CHECKING:
     from qiongli.plugins import Catalogue, CatalogueSubject
+    from qiongli.refinement._senses import Senses
 
 
 @attrs.frozen(repr=False)
@@ -173,7 +174,11 @@ def near_miss_protections(evidence: Sequence[Evidence]) -> tuple[NearMissProtect
     kept = [item for item in evidence if item.polarity in _WHY_KEPT]
     if not kept:
         return ()
-    senses = Senses(evidence) if any(item.polarity == "everyday" for item in kept) else None
+    senses = None
+    if any(item.polarity == "everyday" for item in kept):
+        from qiongli.refinement._senses import Senses
+
+        senses = Senses(evidence)
     return tuple(
         [
             NearMissProtection(item.signal_id, item.subject, item.polarity, item.snippet, _why_kept(item, senses))

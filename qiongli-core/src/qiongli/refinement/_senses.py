@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from qiongli.signals.polarity import Clauses
 
 
-def one_line(text: str) -> str:
-    """A snippet without the line breaks that it may have in its text."""
-    return " ".join(text.split())
-
-
 class Senses:
     """The suppressors among some evidence, to be asked what they took."""
 

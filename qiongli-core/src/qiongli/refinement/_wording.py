@@ -1,8 +1,13 @@
-"""One sentence for each decision."""
+"""Packets in words: one sentence for each decision, and snippets in one line."""
 
 from __future__ import annotations
 
 from qiongli.routing import Routing
+
+
+def one_line(text: str) -> str:
+    """A snippet without the line breaks that it may have in its text."""
+    return " ".join(text.split())
 
 
 def summary_of(routing: Routing) -> str:

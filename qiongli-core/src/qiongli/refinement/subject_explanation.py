@@ -11,7 +11,7 @@ from qiongli.records._units import SCHEMA_VERSION, Record
 from qiongli.records.packet import BlockedCandidate, CandidateSubject, RefinementPacket, WhatWouldChange
 from qiongli.records.subjects import Reason
 from qiongli.refinement._counterfactuals import RESET, unblocked
-from qiongli.refinement._senses import one_line
+from qiongli.refinement._wording import one_line
 from qiongli.refinement.explanation import lost_spans
 
 SubjectVerdict = Literal["primary", "secondary", "candidate", "blocked", "no_evidence"]

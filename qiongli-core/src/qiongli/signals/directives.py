@@ -15,8 +15,6 @@ from qiongli.patterns import LazyPattern
 from qiongli.records._units import Ppm
 from qiongli.records.evidence import Evidence
 from qiongli.signals._clause_text import clause_text
-from qiongli.signals._orders import english_order, may_order
-from qiongli.signals._orders_chinese import chinese_order
 
 #: How many tokens before a name, and after it, can belong to a directive.
 _BEFORE: Final = 20
@@ -154,6 +152,9 @@ def _order(field: DocumentField, first: int, last: int) -> tuple[str, int, bool]
     # Out of sight is what stands before the first of these tokens.
     cut = "_ " if end is None and context.low else ""
     sentence = cut + before[begin:]
+    # Few texts name a subject where an order could begin, and a start of the program should not pay for the others.
+    from qiongli.signals._orders import english_order, may_order
+
     in_english = may_order(sentence)
     if not in_english and before.isascii():
         return None
@@ -164,6 +165,8 @@ def _order(field: DocumentField, first: int, last: int) -> tuple[str, int, bool]
         after += " ?"
     found = english_order(sentence, after) if in_english else None
     if found is None and not before.isascii():
+        from qiongli.signals._orders_chinese import chinese_order
+
         found = chinese_order(sentence, after)
     if found is None:
         return None
