@@ -36,7 +36,7 @@ class Tokens:
     The places are worked out when they are first asked for: a text in which nothing matches needs none.
     """
 
-    __slots__ = ("_plain", "_spans", "apart", "text", "words")
+    __slots__ = ("_spaced", "_spans", "apart", "text", "words")
 
     def __init__(
         self,
@@ -44,12 +44,12 @@ class Tokens:
         words: tuple[str, ...],
         spans: _Spans | None = None,
         apart: Tokens | None = None,
-        plain: str | None = None,
+        spaced: str = "",
     ) -> None:
-        """Without `spans`, words are the runs of letters and digits of `plain`: the text, as ASCII of its length."""
+        """Without `spans`, the words stand in `spaced` as in the text, with spaces for everything else."""
         self.text = text
         self.words = words
-        self._plain = text if plain is None else plain
+        self._spaced = spaced
         #: The tokens when words hyphenated at line ends are not joined; None when there are none.
         self.apart = apart
         self._spans = spans
@@ -58,14 +58,14 @@ class Tokens:
     def starts(self) -> tuple[int, ...]:
         """Where each token begins."""
         if self._spans is None:
-            self._spans = _ascii_places(self._plain)
+            self._spans = _places(self._spaced)
         return self._spans[0]
 
     @property
     def ends(self) -> tuple[int, ...]:
         """One past where each token ends."""
         if self._spans is None:
-            self._spans = _ascii_places(self._plain)
+            self._spans = _places(self._spaced)
         return self._spans[1]
 
     def __eq__(self, other: object) -> bool:
@@ -127,7 +127,8 @@ def _ends_word(character: str) -> bool:
 def _tokens(text: str) -> Tokens:
     plain = text if text.isascii() else _without_separators(text)
     if plain is not None:
-        return Tokens(text, tuple(_spaced(plain).split()), plain=plain)
+        spaced = _spaced(plain)
+        return Tokens(text, tuple(spaced.split()), spaced=spaced)
     collector = _Collector()
     for match in _RUN.finditer(text):
         run = match.group()
@@ -154,9 +155,9 @@ def _spaced(text: str) -> str:
     return text.encode("ascii").translate(_ASCII_TABLE).decode("ascii")
 
 
-def _ascii_places(text: str) -> _Spans:
-    """The places of the words of an ASCII text."""
-    lengths = list(map(len, _spaced(text).split(" ")))
+def _places(spaced: str) -> _Spans:
+    """The places of the words of a text that is nothing but words and spaces."""
+    lengths = list(map(len, spaced.split(" ")))
     # Before each piece stand all earlier ones and as many spaces; the empty pieces lie between two of these.
     places = map(add, accumulate(lengths, initial=0), count())
     starts = tuple(compress(places, lengths))
