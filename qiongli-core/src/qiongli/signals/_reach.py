@@ -95,7 +95,7 @@ _RELATIVE: Final = frozenset(
 #: Negations that are no verbs: they govern what they stand before, and may stand before the whole sentence.
 _ADVERBIAL: Final = LazyPattern(
     r"^(?:without|rather than|instead of|as opposed to|in (?:place|lieu|the absence) of|absent|avoiding|lacking|"
-    r"devoid of|free of|not|no|neither|nor|none)\b"
+    r"devoid of|free of|not|no|neither|nor|none|unlike)\b"
 )
 #: What may stand before a negation with which a sentence begins.
 _FRONT: Final = LazyPattern(
@@ -163,6 +163,12 @@ def end_of_reach(context: Callable[[], str], negation: str, following: str) -> i
         return verb
     fronted = _FRONT.search(_SENTENCE.sub("", context())) is not None
     return _end_of_list(following, comma, verb, inside=inside, fronted=fronted, before_verb=verb < end)
+
+
+def has_finite_verb(text: str) -> bool:
+    """Whether a verb with a subject stands in some words, as far as its form and its neighbours tell."""
+    words = text.split(" ")
+    return any(_is_finite(words, number) for number in range(len(words)))
 
 
 def _end_in_chinese(before: str, text: str, end: int) -> int:

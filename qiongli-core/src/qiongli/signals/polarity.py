@@ -14,6 +14,7 @@ from typing import Final
 from qiongli.document import Tokens
 from qiongli.patterns import LazyPattern
 from qiongli.signals._clause_text import ClauseText, clause_text
+from qiongli.signals._contrast import CONTRAST_WORDS, find_contrast
 from qiongli.signals._reach import end_of_reach
 from qiongli.signals.quotation import block_quotations, quotations
 
@@ -78,13 +79,15 @@ _OTHERS: Final = (
 _NO_FINDING: Final = (
     r"(?:doubt|evidence|effects?|significant|significantly|statistically|relation|relationship|differences?|impact|"
     r"association|systematic|clear|changes?|less|fewer|sooner|matter|one|other|more|better|support|response|role|"
-    r"correlation|arbitrage|longer|discernible|detectable|measurable|meaningful|economically|reason|consensus|"
+    r"(?:\w+ )?bearing|correlation|arbitrage|longer|discernible|detectable|measurable|meaningful|economically|reason|"
+    r"consensus|"
     rf"predictability|sign|signs|indication|need|guarantee|{_OTHERS})\b"
 )
 #: All alternatives in English begin with a word, and asking for that once is several times as fast as in each of them.
 _NEGATION: Final = LazyPattern(
     rf"\b(?:{_DO_NOT} {_BETWEEN}(?:{_USING}|be {_USING_NOW})\b"
     rf"|{_BE_NOT} {_BETWEEN}{_USING_NOW}\b"
+    r"|(?:not|never|cannot|t) (?:to )?be (?:confused|conflated|mistaken) (?:with|for)\b"
     rf"|(?P<is_not>{_BE_NOT}) (?=(?:an?|the|any|our|another)\b)"
     rf"|{_BE_NOT} {_BETWEEN}(?=(?:about|based|concerned|interested|related|using|in|for|meant)\b)"
     rf"|(?P<does_not>{_DO_NOT}) {_BETWEEN}engage\b"
@@ -114,18 +117,16 @@ _NEGATION: Final = LazyPattern(
 _SUBJECTS: Final = {"is_not": LazyPattern(rf"\b{_SUBJECT} $"), "does_not": LazyPattern(rf"\b{_AUTHOR} $")}
 #: Words that deny in the author's mouth only: firms that forgo dividends are about dividends.
 _AUTHORS_WORDS: Final = (
-    *("nothing", "unrelated", "eschew", "eschews", "eschewed", "omit", "omits", "omitted", "forgo", "forgoes"),
+    *("eschew", "eschews", "eschewed", "omit", "omits", "omitted", "forgo", "forgoes"),
     *("forego", "foregoes", "forwent", "forewent", "shun", "shuns", "shunned", "abandon", "abandons", "abandoned"),
     *("abstract", "abstracts", "abstracted", "skip", "skips", "skipped", "drop", "drops", "dropped", "refuse"),
     *("refuses", "refused", "decline", "declines", "declined"),
 )
 _AUTHORS_NEGATION: Final = LazyPattern(
-    rf"\b{_AUTHOR} (?:\w+ly |also |thus |therefore )?(?:(?:(?:has|have|had) nothing to do|eschew(?:s|ed)?|"
+    rf"\b{_AUTHOR} (?:\w+ly |also |thus |therefore )?(?:(?:eschew(?:s|ed)?|"
     r"forgo(?:es)?|forego(?:es)?|fore?went|shun(?:s|ned)?|abandon(?:s|ed)?|abstract(?:s|ed)? (?:away )?from|"
     rf"(?:refuse|decline)[sd]? to {_USING})\b|(?:omit(?:s|ted)?|skip(?:s|ped)?|drop(?:s|ped)?) "
     r"(?=(?:an?|the|any|all)\b))"
-    r"|\b(?:this|it|that|which) (?:has|have|had) nothing to do\b"
-    rf"|\b(?:this|it|{_WORK}) (?:is|was) (?:\w+ly )?unrelated to\b"
 )
 _NONE: Final = LazyPattern(
     rf"\bnone of (?:(?:our|my)|(?:the|these|its)(?! {_OTHERS}| (?:\w+ )?{_OTHERS})) (?:\w+ ){{1,3}}?"
@@ -174,6 +175,8 @@ _DENIED_AFTER: Final = LazyPattern(
     r"|^(?: \w+){0,3}? (?:is|are) left (?:to|for) (?:future|later|others)\b"
     r"|^(?: \w+){0,3}? (?:is|are|was|were) never (?:used|employed|applied|run|conducted)\b"
     r"|^(?: \w+){0,3}? (?:plays?|has|have) no (?:place|part)\b"
+    rf"|^(?: \w+){{0,3}}?(?: , which)? (?:(?:is|are|was|were) (?:\w+ly )?unrelated to|(?:has|have|had) "
+    rf"(?:nothing|little) to do with|(?:has|have|had) (?:no|little) bearing on) (?:this|our|my|the present) {_WORK}\b"
     r"|^(?: ?\w)?(?:方法|法|模型|数据)?(?:未被|没有被|并未被?|不被|未)(?:使用|采用|考虑)"
     r"|^(?:方法|法|模型|数据)?(?:并不|不)适用|^(?:方法|法|模型|数据)?(?:不是|并非)(?:本文|我们)"
     r"|^(?:方法|法|模型|数据|问题)?(?:则|都|均)?(?:不|未)(?:作|做|予|加以)(?:讨论|研究|分析|考察|探讨)"
@@ -214,6 +217,7 @@ _TRIGGERS: Final = frozenset(
         *("dispenses", "stop", "stopped", "lack", "lacks", "lacking", "against", "clear", "away", "nowhere"),
         *("scope", "remit", "left", "rejected"),
         *("dont", "doesnt", "didnt", "wont", "cant", "isnt", "arent", "wasnt"),
+        *CONTRAST_WORDS,
         *"不未没无毋并而避放弃拒超非",
     }
 )
@@ -229,6 +233,8 @@ class Clauses:
         self._opened: dict[int, tuple[tuple[int, int], ...]] = {}
         #: For each negation of which a match stood in reach: what follows it, and where in that its reach ends.
         self._following: dict[tuple[int, int], tuple[ClauseText, int]] = {}
+        #: For each contrast, the first token beyond what the author sets the work apart from.
+        self._contrasts: dict[tuple[int, int], int] = {}
         self._quotations = quotations(tokens)
         self._blocks = block_quotations(tokens.text)
         self._quoting = bool(self._quotations) or bool(self._blocks)
@@ -261,18 +267,32 @@ class Clauses:
         opened: tuple[int, int] | None = None
         for trigger in self._triggers[low:high]:
             for negation in self._negations(trigger):
-                if negation[1] <= first and (opened is None or opened[1] < negation[1]):
+                # A contrast that is over hides none of the denials before it.
+                begins = negation[1]
+                if begins <= first < self._contrasts.get(negation, first + 1) and (
+                    opened is None or opened[1] < begins
+                ):
                     opened = negation
         return opened if opened is not None and first - opened[1] <= _REACH else None
 
     def _negations(self, trigger: int) -> tuple[tuple[int, int], ...]:
         found = self._opened.get(trigger)
         if found is None:
-            found = self._opened[trigger] = _negations(self._tokens, trigger)
+            if self._tokens.words[trigger] not in CONTRAST_WORDS:
+                found = _negations(self._tokens, trigger)
+            elif contrast := find_contrast(self._tokens, trigger):
+                begin, opened, end = contrast
+                found = ((begin, opened),)
+                self._contrasts[begin, opened] = end
+            else:
+                found = ()
+            self._opened[trigger] = found
         return found
 
     def _reaches(self, negation: tuple[int, int], first: int) -> bool:
         """Whether nothing between the end of a negation and a token ends its reach."""
+        if negation in self._contrasts:
+            return True
         begin, opened = negation
         known = self._following.get(negation)
         if known is None:
@@ -339,9 +359,16 @@ def _triggers_in(words: Sequence[str]) -> list[int]:
         place
         for place, word in enumerate(words)
         if word in _TRIGGERS
+        and _goes_on(words, place)
         # Most declines are not the author's.
         and (word not in _AUTHORS_NEGATIONS or not _SPEAKERS.isdisjoint(words[max(0, place - _BEFORE_TRIGGER) : place]))
     ]
+
+
+def _goes_on(words: Sequence[str], place: int) -> bool:
+    """Whether a word of contrast has the word behind it that it needs; all others need none."""
+    needed = CONTRAST_WORDS.get(words[place])
+    return needed is None or not needed[1].isdisjoint(words[place + 1 : place + 1 + needed[0]])
 
 
 def _negations(tokens: Tokens, trigger: int) -> tuple[tuple[int, int], ...]:
