@@ -286,6 +286,14 @@ class Project(RuleBasedStateMachine):
         self.model.memory_broken = True
         self.model.dismissed, self.model.suggested = {}, {}
 
+    @rule(step=st.sampled_from(["{", '{"schema_version": "1.0", "steps": [{"kind": "remove", "target": "trace"}]}']))
+    @precondition(lambda self: (self.root / ".qiongli/.staging").is_dir())
+    def forge_an_intent(self, step: str) -> None:
+        """Somebody copies a state folder about, with a change in it that nobody can finish: it stops nothing."""
+        self.recover()
+        (self.root / ".qiongli/.staging/intent.json").write_text(step, encoding="utf-8")
+        (self.root / ".qiongli/.staging/s-1").write_text("subject_mode: locked", encoding="utf-8")
+
     # --- what must hold ----------------------------------------------------------------------------------------
 
     @invariant()
