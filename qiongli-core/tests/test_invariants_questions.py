@@ -302,7 +302,7 @@ duels = st.builds(
 )
 
 
-@covering([*each_kind(pushes, kinds=("suggest", "ambiguous", "core")), duels], decisive=0.2)
+@covering([*each_kind(pushes, kinds=("suggest", "ambiguous", "core")), duels], decisive=0.1)
 def test_g3_a_session_never_turns_one_decisive_suggestion_into_another(example: tuple[Scene, list[int]]) -> set[str]:
     scene, advisories = example
     plain = tuple(attrs.evolve(item, session=None) for item in scene.candidates)
