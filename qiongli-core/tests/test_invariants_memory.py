@@ -41,7 +41,7 @@ def test_e8_a_dismissal_never_changes_the_decision_and_silences_until_distinct_e
     @covering(
         for_each_kind(memories, kinds=("suggest", "suggest", "suggest", "ambiguous", "lock", "mixed")),
         silent=0.15,
-        prompts_again=0.1,
+        prompts_again=0.05,
         suggest_subject=0.5,
         lock_subject=0.1,
     )
@@ -90,7 +90,7 @@ def test_e8_a_dismissal_never_changes_the_decision_and_silences_until_distinct_e
 def test_f6_rounds_that_ran_out_end_the_question_and_change_nothing_else(runtime: Runtime) -> None:
     @covering(
         for_each_kind(st.sampled_from([0, 1, 1, 2, 3]), kinds=("ambiguous", "ambiguous", "suggest")),
-        asked_again=0.1,
+        asked_again=0.04,
         dropped=0.15,
     )
     def prove(example: tuple[Task, int]) -> set[str]:
