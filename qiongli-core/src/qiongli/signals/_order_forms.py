@@ -159,6 +159,14 @@ _ORDERS: Final = (
         rf" {_ARTICLE}",
         "what it is not",
     ),
+    # "This is a sociology paper, not finance"; but "this is the case in economics, not finance" tells of the world.
+    (
+        "exclude",
+        rf"{_THIS} (?:is|was|belongs (?:to|in)|contributes to|speaks to|concerns|sits in|falls under) "
+        r"(?!the case|true|so\b|why|because|what)[^,.;!?\n:]{1,80}?(?: ,)?(?: and| but)? (?:not|rather than|instead of)"
+        rf"(?: (?:about|in|to|on|for|with))? {_ARTICLE}",
+        "what it is not",
+    ),
     ("exclude", rf"{_THIS} (?:does not|doesn t|do not) (?:belong|go) (?:to|in|under|into) {_WITHIN}{_ARTICLE}", _OPEN),
     ("exclude", rf"it (?:is not|isn t|s not) {_ARTICLE}", "paper"),
     ("exclude", r"not an? ", "paper"),
