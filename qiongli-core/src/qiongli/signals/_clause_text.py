@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 import attrs
@@ -27,6 +27,10 @@ class ClauseText(Value):
     def token_at(self, offset: int) -> int:
         """The number of the first token that begins at an offset of the text or after it."""
         return self.low + bisect_left(self.places, offset)
+
+
+#: What makes the text of the tokens from one up to another.
+Spelling = Callable[[int, int], ClauseText]
 
 
 def clause_text(tokens: Tokens, low: int, high: int) -> ClauseText:
@@ -60,3 +64,23 @@ def _unspaced(words: Sequence[str], marks: Sequence[str], low: int) -> ClauseTex
         places.append(length + len(between))
         length = places[-1] + len(word)
     return ClauseText("".join(parts), low, tuple(places))
+
+
+class ClauseTexts:
+    """The same for many stretches of one text, which are then cut from the spelling of all of it."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._whole: ClauseText | None = None
+
+    def between(self, low: int, high: int) -> ClauseText:
+        """As `clause_text`."""
+        whole = self._whole
+        if whole is None:
+            whole = self._whole = clause_text(self._tokens, 0, len(self._tokens.words))
+        low, high = max(0, low), min(len(whole.places), high)
+        if low >= high:
+            return ClauseText("", low, ())
+        start = whole.places[low]
+        end = whole.places[high - 1] + len(self._tokens.words[high - 1])
+        return ClauseText(whole.text[start:end], low, tuple([place - start for place in whole.places[low:high]]))

@@ -8,11 +8,12 @@ must be the one who differs.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from qiongli.document import Tokens, is_ideograph
 from qiongli.patterns import LazyPattern
-from qiongli.signals._clause_text import ClauseText, clause_text
+from qiongli.signals._clause_text import Spelling
 from qiongli.signals._reach import end_of_reach, has_finite_verb
 
 #: Words that can be the main one of a contrast; which words have to follow, one of them, within how many tokens.
@@ -43,7 +44,7 @@ CONTRAST_WORDS: Final = {
 }
 #: How many tokens before and after such a word belong to what is looked at.
 _BEFORE: Final = 24
-_AFTER: Final = 32
+_AFTER: Final = 36
 #: The same for the words that make the contrast.
 _NEAR: Final = 6
 
@@ -157,46 +158,53 @@ _CHINESE_CLAUSE: Final = LazyPattern(rf"^(?P<what>[^,.;!?\n]{{0,40}})(?: ?, ?(?P
 _CHINESE_BEFORE: Final = LazyPattern(rf"{_CHINESE_AUTHOR}[^,.;!?\n]{{0,6}}$")
 
 
-def find_contrast(tokens: Tokens, trigger: int) -> tuple[int, int, int] | None:
+def find_contrast(tokens: Tokens, trigger: int, spell: Spelling) -> tuple[int, int, int] | None:
     """The contrast around one of `CONTRAST_WORDS` in which the author's work is set apart from something, if any.
 
-    For it: its first token, the first token of what stands in contrast, and the first one beyond that.
+    For it: its first token, the first token of what stands in contrast, and the first one beyond that. `spell` makes
+    the text of the tokens from one up to another.
     """
+    around = spell(trigger - _BEFORE, trigger + _AFTER)
+    place = around.places[trigger - around.low]
     if is_ideograph(tokens.words[trigger][0]):
-        return _in_chinese(tokens, trigger)
-    near = clause_text(tokens, trigger - _NEAR, trigger + _NEAR)
-    place = near.places[trigger - near.low]
+        found = _in_chinese(around.text, place)
+    else:
+        near = around.places[max(0, trigger - around.low - _NEAR)]
+        far = around.places[min(trigger - around.low + _NEAR, len(around.places) - 1)]
+        found = _in_english(around.text, place, near, far)
+    if found is None:
+        return None
+    begin, opened, end = found
+    return around.token_at(begin), around.token_at(opened), around.token_at(end)
+
+
+@lru_cache(maxsize=256)
+def _in_english(text: str, place: int, near: int, far: int) -> tuple[int, int, int] | None:
+    """The offsets of a contrast, of what stands in it and of its end, for the word of contrast at `place`.
+
+    The contrast's own words are between `near` and `far`.
+    """
     for pattern in (_SETS_APART, _APART):
-        for found in pattern.finditer(near.text):
+        for found in pattern.compiled.finditer(text, near, far):
             if found.start() <= place < found.end():
-                apart = _apart(tokens, near, found)
-                if apart:
-                    return apart
+                reach = _reach(found, text[: found.start()], text[found.end() :])
+                if reach != -1:
+                    return found.start(), found.end(), found.end() + reach
     return None
 
 
-def _apart(tokens: Tokens, near: ClauseText, found: re.Match[str]) -> tuple[int, int, int] | None:
+def _reach(found: re.Match[str], ahead: str, following: str) -> int:
     groups = found.groupdict()
-    begin, opened = near.token_at(found.start()), near.token_at(found.end())
-    if opened >= len(tokens.words):
-        return None
-    around = clause_text(tokens, opened - 1, opened + _AFTER)
-    own = len(tokens.words[opened - 1])
-    following = around.text[own:]
     stop = _SENTENCE_END.search(following)
     sentence = following if stop is None else following[: stop.start()]
-    before = clause_text(tokens, begin - _BEFORE, begin + 1)
-    ahead = before.text[: before.places[-1]]
-    reach = -1
     if "author" in groups:
         own_way = _OWN_WAY_BEGINS.match(found.group()) is not None
         if groups["author"] or groups["it"] or (_BODY if own_way else _BODY_OR_WAY).match(sentence):
-            reach = _end(found.group(), ahead, following)
-    elif groups["always"]:
-        reach = _end("unlike", ahead, following)
-    else:
-        reach = _of_clause(following, sentence, ahead, contrary=groups["contrary"] is not None)
-    return None if reach == -1 else (begin, opened, around.token_at(own + reach))
+            return _end(found.group(), ahead, following)
+        return -1
+    if groups["always"]:
+        return _end("unlike", ahead, following)
+    return _of_clause(following, sentence, ahead, contrary=groups["contrary"] is not None)
 
 
 def _end(negation: str, ahead: str, following: str) -> int:
@@ -230,22 +238,16 @@ def _is_aside(text: str) -> bool:
     return not any(has_finite_verb(part) for part in parts if not part.startswith(_RELATIVES))
 
 
-def _in_chinese(tokens: Tokens, trigger: int) -> tuple[int, int, int] | None:
-    near = clause_text(tokens, trigger - 2, trigger + 2)
-    place = near.places[trigger - near.low]
-    for found in _CHINESE_APART.finditer(near.text):
-        if not found.start() <= place < found.end():
-            continue
-        begin, opened = near.token_at(found.start()), near.token_at(found.end())
-        around = clause_text(tokens, opened, opened + _AFTER)
-        behind = (_CHINESE_BEHIND if found["with"] else _CHINESE_CLAUSE).match(around.text)
-        if behind is None:
-            return None
-        context = clause_text(tokens, begin - _NEAR, begin + 1)
-        if (
-            _CHINESE_BODY.search(behind["what"])
-            or behind["author"]
-            or _CHINESE_BEFORE.search(context.text[: context.places[-1]])
-        ):
-            return begin, opened, around.token_at(behind.end("what"))
+@lru_cache(maxsize=256)
+def _in_chinese(text: str, place: int) -> tuple[int, int, int] | None:
+    for found in _CHINESE_APART.compiled.finditer(text, max(0, place - 2), place + 3):
+        if found.start() <= place < found.end():
+            following = text[found.end() :]
+            behind = (_CHINESE_BEHIND if found["with"] else _CHINESE_CLAUSE).match(following)
+            if behind is not None and (
+                _CHINESE_BODY.search(behind["what"])
+                or behind["author"]
+                or _CHINESE_BEFORE.search(text[: found.start()])
+            ):
+                return found.start(), found.end(), found.end() + behind.end("what")
     return None
