@@ -56,7 +56,7 @@ def what_would_change(
     if routing.decision == "lock_subject":
         changes.append(WhatWouldChange(routing.primary, "qiongli subject unlock", "the subject could be replaced"))
     elif routing.decision == "confirm_subject":
-        changes.append(WhatWouldChange(routing.primary, "qiongli subject reset", "the router would suggest again"))
+        changes.append(WhatWouldChange(routing.primary, "qiongli subject reset", "the router would decide again"))
     first = next((standing.subject for standing in routing.ranked if standing.suggestible), routing.primary)
     if first != routing.primary:
         changes.append(WhatWouldChange(first, RESET, _suggested(first, failures)))
