@@ -348,6 +348,26 @@ def test_an_intent_that_cannot_be_finished_is_put_aside_whole_and_stops_nobody(
     assert subject_status(root, catalogue=subjects).warnings == ()
 
 
+@pytest.mark.parametrize("name", ["upwards", "good steps before a bad one"])
+def test_what_is_put_aside_is_told_by_refusals_previews_and_proposals_too(
+    project: tuple[Path, Catalogue], name: str
+) -> None:
+    root, subjects = project
+    apply_action("lock", root, "finance", catalogue=subjects, store=make_store(root))
+    _staging(root, FORGED[name])
+    with pytest.raises(StateRefusedError) as raised:
+        apply_action("confirm", root, "economics", catalogue=subjects, store=make_store(root))
+    assert raised.value.code == "project_locked"
+    assert "subject unlock" in raised.value.hint
+    assert ".staging.corrupt-" in raised.value.hint
+    shutil.rmtree(root / ".qiongli/trace/runs")
+    _staging(root, FORGED[name])
+    proposed = apply_action("unlock", root, catalogue=subjects, propose=True, store=make_store(root))
+    assert proposed.proposal is not None
+    assert ".staging.corrupt-" in proposed.warnings[-1]
+    assert len(list((root / ".qiongli").glob(".staging.corrupt-*"))) == 2
+
+
 @pytest.mark.parametrize("kind", ["folder", "link"])
 def test_an_intent_that_is_no_file_is_put_aside_too(project: tuple[Path, Catalogue], kind: str) -> None:
     root, subjects = project

@@ -104,16 +104,19 @@ def carry_out(
     `extra` may add to the transaction, such as the removal of the proposal that is being applied.
     """
     failure: QiongliError | None = None
+    recovered: tuple[str, ...] = ()
     if not (dry_run or propose) and store.is_set_up:
         held = False
         try:
             with store.writing(if_revision=if_revision, if_digest=if_digest, at_once=True) as change:
-                held = True
+                held, recovered = True, change.recovered
                 planned = planner(change.snapshot)
                 if not planned.obstacles:
                     return _write(change, planned, catalogue, extra)
         except QiongliError as error:
             # Others are writing, or nobody can: look without the lock, so that a refusal is told all the same.
+            if held and recovered:
+                raise _with_warnings(error, recovered) from error
             if held:
                 raise
             failure = error
@@ -124,7 +127,7 @@ def carry_out(
         return _without_writing(store, before, planned, catalogue, dry_run=dry_run, propose=propose)
     if failure is not None and failure.code != "project_busy" and not planned.obstacles:
         raise failure
-    told = _kept_as(store, planned)
+    told = (*recovered, *_kept_as(store, planned))
     try:
         with (
             _cleared(store, planned.obstacles, needed_for_the_lock=True),
@@ -138,6 +141,18 @@ def carry_out(
         from qiongli.project._transaction import refused
 
         raise refused(store.project, error) from error
+
+
+def _with_warnings(error: QiongliError, warnings: tuple[str, ...]) -> QiongliError:
+    """A refusal that also tells what was found and put aside before it: nobody else would."""
+    return type(error)(
+        error.message,
+        code=error.code,
+        place=error.place,
+        expected=error.expected,
+        hint="; ".join((*((error.hint,) if error.hint else ()), *warnings)),
+        available=error.available,
+    )
 
 
 def _cleared(store: Store, obstacles: tuple[str, ...], *, needed_for_the_lock: bool) -> AbstractContextManager[None]:

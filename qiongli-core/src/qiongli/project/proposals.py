@@ -101,9 +101,10 @@ def propose_action(store: Store, before: Snapshot, request: Request) -> tuple[st
             data = json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
             change.transaction.write(f"{PROPOSALS}/{proposal.id}.json", data)
             change.transaction.commit()
+            recovered = change.recovered
     except EnvironmentBrokenError as error:
         return None, (f"the proposal could not be kept ({error.message}); run the command where you can write",)
-    return proposal.id, ()
+    return proposal.id, recovered
 
 
 def _expired(store: Store, now: datetime) -> list[str]:
