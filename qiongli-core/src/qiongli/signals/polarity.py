@@ -158,10 +158,12 @@ class Clauses:
             if opened is not None and opened[1] > trigger + AFTER_TRIGGER:
                 break
             for negation in self._negations(trigger):
-                # A contrast that is over hides none of the denials before it.
                 begins = negation[1]
-                if begins <= first < self._contrasts.get(negation, first + 1) and (
-                    opened is None or opened[1] <= begins
+                # A contrast that is over hides none of the denials before it.
+                if (
+                    begins <= first
+                    and (opened is None or opened[1] <= begins)
+                    and first < self._contrasts.get(negation, first + 1)
                 ):
                     opened = negation
         return opened if opened is not None and first - opened[1] <= _REACH else None
