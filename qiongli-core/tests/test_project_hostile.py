@@ -301,6 +301,14 @@ FORGED = {
     "a file onto a folder": _intent(_step("write", "trace/runs/run-7", staged="s-1")),
     "a folder onto a folder": _intent(_step("write", "trace/runs/run-7", staged="f-1")),
     "a link": _intent(_step("write", MANIFEST, staged="l-1")),
+    "one file twice": _intent(_step("write", MANIFEST, staged="s-1"), _step("remove", MANIFEST)),
+    "one staged file twice": _intent(_step("write", MANIFEST, staged="s-1"), _step("write", GUIDANCE, staged="s-1")),
+    "a copy after the change": _intent(
+        _step("write", MANIFEST, staged="s-1"), _step("move", MANIFEST, aside=f"{MANIFEST}.corrupt-20260701T120000Z")
+    ),
+    "two copies of one file": _intent(
+        _step("move", MANIFEST, aside=f"{MANIFEST}.corrupt-1"), _step("move", MANIFEST, aside=f"{MANIFEST}.corrupt-2")
+    ),
     "good steps before a bad one": _intent(_step("write", MANIFEST, staged="s-1"), _step("remove", "trace/runs/run-7")),
 }
 

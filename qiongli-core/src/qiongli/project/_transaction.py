@@ -271,9 +271,21 @@ def parse_intent(data: bytes) -> list[Step] | None:
         if content["schema_version"].split(".")[0] != "1":
             return None
         steps = [Step(**step) for step in content["steps"]]
-        return steps if all(map(_is_ours, steps)) else None
+        return steps if all(map(_is_ours, steps)) and _is_one_change(steps) else None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+
+
+def _is_one_change(steps: list[Step]) -> bool:
+    """Whether copies are put aside first, and then each file is changed once.
+
+    In any other order nobody could tell from what is on the disk which steps were done.
+    """
+    moved = [step.target for step in steps if step.kind == "move"]
+    changed = [step.target for step in steps if step.kind != "move"]
+    staged = [step.staged for step in steps if step.kind == "write"]
+    in_order = all(step.kind == "move" for step in steps[: len(moved)])
+    return in_order and all(len(set(names)) == len(names) for names in (moved, changed, staged))
 
 
 def _is_ours(step: Step) -> bool:
