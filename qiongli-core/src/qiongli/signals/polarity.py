@@ -251,7 +251,7 @@ def _triggers_in(words: Sequence[str]) -> list[int]:
         place
         for place, word in enumerate(words)
         if word in _TRIGGERS
-        and _goes_on(words, place)
+        and (word not in CONTRAST_WORDS or _goes_on(words, place))
         # Most declines are not the author's.
         and (word not in AUTHORS_NEGATIONS or not SPEAKERS.isdisjoint(words[max(0, place - BEFORE_TRIGGER) : place]))
     ]
