@@ -16,32 +16,6 @@ from qiongli.patterns import LazyPattern
 from qiongli.signals._clause_text import Spelling
 from qiongli.signals._reach import end_of_reach, has_finite_verb
 
-#: Words that can be the main one of a contrast; which words have to follow, one of them, within how many tokens.
-CONTRAST_WORDS: Final = {
-    "unlike": None,
-    "contrast": (1, frozenset({"to", "with"})),
-    "contrasted": (1, frozenset({"to", "with"})),
-    "contrasting": (1, frozenset({"to", "with"})),
-    "contrary": (1, frozenset({"to"})),
-    # An adverb may stand between: "differs sharply from".
-    **dict.fromkeys(
-        (
-            *("distinct", "different", "departure", "depart", "departs", "departed", "departing", "differ", "differs"),
-            *("differed", "differing", "diverge", "diverges", "diverged", "diverging", "deviate", "deviates"),
-            *("deviated", "deviating"),
-        ),
-        (2, frozenset({"from"})),
-    ),
-    **dict.fromkeys(("realm", "realms", "confines", "purview"), (1, frozenset({"of"}))),
-    "bearing": (1, frozenset({"on", "upon"})),
-    "unrelated": (1, frozenset({"to"})),
-    "little": (3, frozenset({"do"})),
-    "nothing": (3, frozenset({"do"})),
-    "与": (26, frozenset({"同", "异"})),
-    "和": (26, frozenset({"同", "异"})),
-    "同": (1, frozenset({"于"})),
-    "别": (1, frozenset({"于"})),
-}
 #: How many tokens before and after such a word belong to what is looked at.
 _BEFORE: Final = 24
 _AFTER: Final = 36

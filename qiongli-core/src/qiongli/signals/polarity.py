@@ -8,14 +8,13 @@ about momentum. What a negation governs ends where `_reach` says.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Final
 
 from qiongli.document import Tokens
 from qiongli.patterns import LazyPattern
 from qiongli.signals._clause_text import ClauseText, ClauseTexts, Spelling, clause_text
-from qiongli.signals._contrast import CONTRAST_WORDS, find_contrast
 from qiongli.signals._negations import (
     AFTER_TRIGGER,
     AUTHORS_NEGATIONS,
@@ -31,9 +30,34 @@ from qiongli.signals._negations import (
     find_negations,
     without_exceptions,
 )
-from qiongli.signals._reach import end_of_reach
 from qiongli.signals.quotation import block_quotations, quotations
 
+#: Words that can be the main one of a contrast; which words have to follow, one of them, within how many tokens.
+CONTRAST_WORDS: Final = {
+    "unlike": None,
+    "contrast": (1, frozenset({"to", "with"})),
+    "contrasted": (1, frozenset({"to", "with"})),
+    "contrasting": (1, frozenset({"to", "with"})),
+    "contrary": (1, frozenset({"to"})),
+    # An adverb may stand between: "differs sharply from".
+    **dict.fromkeys(
+        (
+            *("distinct", "different", "departure", "depart", "departs", "departed", "departing", "differ", "differs"),
+            *("differed", "differing", "diverge", "diverges", "diverged", "diverging", "deviate", "deviates"),
+            *("deviated", "deviating"),
+        ),
+        (2, frozenset({"from"})),
+    ),
+    **dict.fromkeys(("realm", "realms", "confines", "purview"), (1, frozenset({"of"}))),
+    "bearing": (1, frozenset({"on", "upon"})),
+    "unrelated": (1, frozenset({"to"})),
+    "little": (3, frozenset({"do"})),
+    "nothing": (3, frozenset({"do"})),
+    "与": (26, frozenset({"同", "异"})),
+    "和": (26, frozenset({"同", "异"})),
+    "同": (1, frozenset({"于"})),
+    "别": (1, frozenset({"于"})),
+}
 #: Directly before a match, bare words suffice: "this is not asset pricing", "没有双重差分".
 _DIRECTLY: Final = LazyPattern(
     rf"(?:(?:^|[^\w]){SUBJECT} (?:is|are|was|were) |(?<!\w)(?<!is )(?<!are )(?<!was )(?<!were ))"
@@ -173,7 +197,7 @@ class Clauses:
         if found is None:
             if self._tokens.words[trigger] not in CONTRAST_WORDS:
                 found = find_negations(self._tokens, trigger, self._spell)
-            elif contrast := find_contrast(self._tokens, trigger, self._spell):
+            elif contrast := self._contrast(trigger):
                 begin, opened, end = contrast
                 found = ((begin, opened),)
                 self._contrasts[begin, opened] = end
@@ -181,6 +205,12 @@ class Clauses:
                 found = ()
             self._opened[trigger] = found
         return found
+
+    def _contrast(self, trigger: int) -> tuple[int, int, int] | None:
+        # Few texts set themselves apart, and a start of the program should not pay for the others.
+        from qiongli.signals._contrast import find_contrast
+
+        return find_contrast(self._tokens, trigger, self._spell)
 
     def _reaches(self, negation: tuple[int, int], first: int) -> bool:
         """Whether nothing between the end of a negation and a token ends its reach."""
@@ -196,7 +226,7 @@ class Clauses:
             if self._many:
                 reach = _known_reach(self._before(begin), words, following.text[own:])
             else:
-                reach = end_of_reach(lambda: self._before(begin), words, following.text[own:])
+                reach = _reach_of(lambda: self._before(begin), words, following.text[own:])
             known = self._following[negation] = following, own + reach
         following, end = known
         return following.places[first - opened + 1] < end
@@ -266,4 +296,11 @@ def _goes_on(words: Sequence[str], place: int) -> bool:
 @lru_cache(maxsize=256)
 def _known_reach(before: str, negation: str, following: str) -> int:
     """The end of reach, for texts that say the same many times."""
-    return end_of_reach(lambda: before, negation, following)
+    return _reach_of(lambda: before, negation, following)
+
+
+def _reach_of(before: Callable[[], str], negation: str, following: str) -> int:
+    # As with contrasts: most texts deny nothing that matched.
+    from qiongli.signals._reach import end_of_reach
+
+    return end_of_reach(before, negation, following)
