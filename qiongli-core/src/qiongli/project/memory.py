@@ -12,6 +12,19 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 from qiongli.errors import QiongliError, StateCorruptError
+from qiongli.project._memory_fields import (
+    are_texts,
+    corrupt,
+    read_count,
+    read_dismissal,
+    read_events,
+    read_field,
+    read_latest,
+    read_name,
+    read_summary,
+    read_tasks,
+    require_known_version,
+)
 from qiongli.project._memory_file import (
     DIGESTS_KEY,
     EVENTS_KEY,
@@ -24,9 +37,7 @@ from qiongli.project._memory_file import (
     parse_json,
     split_file,
 )
-from qiongli.project.manifest import is_slug, schema_age
-from qiongli.project.paths import MEMORY, STATE_FOLDER, escaped
-from qiongli.records._units import SCALE, SCHEMA_VERSION, Ppm
+from qiongli.records._units import SCHEMA_VERSION
 from qiongli.records.lifecycle import LatestRefinement
 from qiongli.records.project import Dismissal, EvidenceMemory, LifecycleEvent, SuggestionMemory
 
@@ -41,9 +52,7 @@ UNDO_DEPTH: Final = 20
 RETAINED_FINGERPRINTS: Final = 10_000
 #: No counter in a file may be larger, so that what is added to it stays below the limit of what is written.
 LARGEST_COUNT: Final = 10**14
-_COUNT_LIMIT: Final = 10**15
 
-_MEMORY_PLACE: Final = f"{STATE_FOLDER}/{MEMORY}"
 _REVISION: Final = rb'"revision"\s*:\s*(\d{1,15})\b'
 
 
@@ -79,7 +88,7 @@ class Suggested(NamedTuple):
             tasks = self.tasks.parse()
         except RecursionError as error:
             raise ValueError("nested too deep") from error
-        if not _are_texts(tasks):
+        if not are_texts(tasks):
             raise ValueError("not a list of texts")
         return tuple(tasks)
 
@@ -127,9 +136,9 @@ class MemoryDocument(NamedTuple):
         Raises `StateCorruptError` when they are none although the file holds their digest, as in a forged file.
         """
         try:
-            return _list_events(self.events.parse())
+            return read_events(self.events.parse())
         except (ValueError, RecursionError):
-            raise _corrupt("the events are no JSON", EVENTS_KEY) from None
+            raise corrupt("the events are no JSON", EVENTS_KEY) from None
 
     def list_suggestions(self) -> dict[str, SuggestionMemory]:
         """The suggestions with their tasks; raises `StateCorruptError` as `list_events` does."""
@@ -138,7 +147,7 @@ class MemoryDocument(NamedTuple):
             try:
                 found[subject] = suggested.to_record()
             except ValueError:
-                raise _corrupt("not a list of texts", f"{SUGGESTIONS_KEY}.{subject}.{TASKS_KEY}") from None
+                raise corrupt("not a list of texts", f"{SUGGESTIONS_KEY}.{subject}.{TASKS_KEY}") from None
         return found
 
     def checked(self, *, whole: bool = False) -> MemoryDocument:
@@ -162,7 +171,7 @@ class MemoryDocument(NamedTuple):
         try:
             self.undo.parse()
         except (ValueError, RecursionError):
-            raise _corrupt("what can be undone is no JSON", UNDO_KEY) from None
+            raise corrupt("what can be undone is no JSON", UNDO_KEY) from None
 
     def to_memory(self, *, events: bool = True) -> EvidenceMemory:
         """The memory as the engine and the published structure know it; raises as `list_events` does."""
@@ -199,7 +208,7 @@ def _require_countable(document: MemoryDocument) -> None:
         counts[f"{SUGGESTIONS_KEY}.{subject}"] = suggested.summary.suggestion_count
     for field, count in counts.items():
         if count > LARGEST_COUNT:
-            raise _corrupt("too large a count", field, expected=f"at most {LARGEST_COUNT}")
+            raise corrupt("too large a count", field, expected=f"at most {LARGEST_COUNT}")
 
 
 def _parse_head(data: bytes) -> MemoryDocument | None:
@@ -248,39 +257,29 @@ def memory_from_packet(content: Mapping[str, Any]) -> EvidenceMemory:
     return validated_memory(None, content).to_memory()
 
 
-def _corrupt(message: str, field: str = "", *, code: str = "memory_malformed", expected: str = "") -> StateCorruptError:
-    return StateCorruptError(
-        message,
-        code=code,
-        place=f"{_MEMORY_PLACE}: {field}" if field else _MEMORY_PLACE,
-        expected=expected,
-        hint="Any action on the project puts the file aside and starts a new one",
-    )
-
-
 def _parse_json(data: bytes) -> Mapping[str, Any]:
     if len(data) > MEMORY_LIMIT:
-        raise _corrupt(f"the file is larger than {MEMORY_LIMIT} bytes", code="memory_oversized")
+        raise corrupt(f"the file is larger than {MEMORY_LIMIT} bytes", code="memory_oversized")
     try:
         content = parse_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise _corrupt("the file is not UTF-8") from None
+        raise corrupt("the file is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _corrupt(f"the file is no JSON: {error.msg.removesuffix(' at')} in line {error.lineno}") from None
+        raise corrupt(f"the file is no JSON: {error.msg.removesuffix(' at')} in line {error.lineno}") from None
     except (ValueError, RecursionError) as error:
-        raise _corrupt(f"the file is no JSON: {str(error)[:100]}") from None
+        raise corrupt(f"the file is no JSON: {str(error)[:100]}") from None
     if not isinstance(content, dict):
-        raise _corrupt("the file is no JSON object")
+        raise corrupt("the file is no JSON object")
     return content
 
 
 def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDocument:
     """The document of an already parsed memory; raises `StateCorruptError` whose place is the field at fault."""
-    _require_known_version(content)
-    events = _get(content, EVENTS_KEY, list, [], "")
-    _list_events(events)
+    require_known_version(content)
+    events = read_field(content, EVENTS_KEY, list, [], "")
+    read_events(events)
     undo = content.get(UNDO_KEY)
-    suggestions = _get(content, SUGGESTIONS_KEY, dict, {}, "")
+    suggestions = read_field(content, SUGGESTIONS_KEY, dict, {}, "")
     entries = {subject: _without_tasks(entry) for subject, entry in suggestions.items()}
     return validated_head(
         data,
@@ -289,7 +288,7 @@ def validated_memory(data: bytes | None, content: Mapping[str, Any]) -> MemoryDo
             SUGGESTIONS_KEY: entries,
         },
         {
-            subject: lines_from(_tasks(entry, f"{SUGGESTIONS_KEY}.{subject}"), RETAINED_FINGERPRINTS)
+            subject: lines_from(read_tasks(entry, f"{SUGGESTIONS_KEY}.{subject}"), RETAINED_FINGERPRINTS)
             for subject, entry in suggestions.items()
         },
         lines_from(events, RETAINED_EVENTS + EVENTS_SLACK),
@@ -307,136 +306,24 @@ def validated_head(
     telling: int | None = None,
 ) -> MemoryDocument:
     """The document of a memory of which all but its lines is parsed; raises as `validated_memory` does."""
-    _require_known_version(content)
+    require_known_version(content)
     latest = content.get("latest_refinement")
     return MemoryDocument(
         data,
         {key: value for key, value in content.items() if key != DIGESTS_KEY},
         events,
         undo,
-        revision=_count(content, "revision", ""),
+        revision=read_count(content, "revision", ""),
         dismissed={
-            _name(subject, "dismissed_subjects"): _dismissal(entry, f"dismissed_subjects.{subject}")
-            for subject, entry in _get(content, "dismissed_subjects", dict, {}, "").items()
+            read_name(subject, "dismissed_subjects"): read_dismissal(entry, f"dismissed_subjects.{subject}")
+            for subject, entry in read_field(content, "dismissed_subjects", dict, {}, "").items()
         },
         suggestions={
-            _name(subject, SUGGESTIONS_KEY): Suggested(_summary(entry, f"{SUGGESTIONS_KEY}.{subject}"), tasks[subject])
-            for subject, entry in _get(content, SUGGESTIONS_KEY, dict, {}, "").items()
+            read_name(subject, SUGGESTIONS_KEY): Suggested(
+                read_summary(entry, f"{SUGGESTIONS_KEY}.{subject}"), tasks[subject]
+            )
+            for subject, entry in read_field(content, SUGGESTIONS_KEY, dict, {}, "").items()
         },
-        latest=None if latest is None else _latest(latest, "latest_refinement"),
+        latest=None if latest is None else read_latest(latest, "latest_refinement"),
         telling=telling,
-    )
-
-
-def _require_known_version(content: Mapping[str, Any]) -> None:
-    version = _get(content, "schema_version", str, SCHEMA_VERSION, "")
-    age = schema_age(version)
-    if age != "known":
-        raise _corrupt(
-            f"the file has the schema version {version[:20]!r}, which this Qiongli does not know",
-            "schema_version",
-            code="newer_schema" if age == "newer" else "memory_malformed",
-            expected="1.x",
-        )
-
-
-def _get(content: Any, key: str, kind: type, default: Any, field: str) -> Any:
-    path = f"{field}.{key}" if field else key
-    if not isinstance(content, Mapping):
-        raise _corrupt("not an object", field)
-    value = content.get(key, default)
-    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise _corrupt(f"not of the type {kind.__name__}", path)
-    return value
-
-
-def _count(content: Any, key: str, field: str, default: int = 0) -> int:
-    value: int = _get(content, key, int, default, field)
-    if not 0 <= value < _COUNT_LIMIT:
-        raise _corrupt("not a count", f"{field}.{key}" if field else key)
-    return value
-
-
-def _confidence(content: Any, key: str, field: str) -> Ppm:
-    value = content.get(key, 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise _corrupt("not a number from 0 to 1", f"{field}.{key}")
-    return Ppm(round(value * SCALE))
-
-
-def _name(subject: str, field: str) -> str:
-    if not is_slug(subject):
-        raise _corrupt(f"not the name of a subject: {subject[:80]!r}", field, expected="lower-case slugs")
-    return subject
-
-
-def _text(content: Any, key: str, field: str, default: str = "") -> str:
-    """A text that is shown to people: what a terminal would act upon is escaped."""
-    return escaped(_get(content, key, str, default, field))
-
-
-def _dismissal(entry: Any, field: str) -> Dismissal:
-    return Dismissal(
-        dismissal_count=_count(entry, "dismissal_count", field, 1),
-        last_dismissed_run_id=_text(entry, "last_dismissed_run_id", field),
-        last_suggestion_count=_count(entry, "last_suggestion_count", field),
-    )
-
-
-def _tasks(entry: Any, field: str) -> list[str]:
-    tasks: list[str] = _get(entry, TASKS_KEY, list, [], field)
-    if not _are_texts(tasks):
-        raise _corrupt("not a list of texts", f"{field}.{TASKS_KEY}")
-    return tasks
-
-
-def _are_texts(values: list[Any]) -> bool:
-    return {str}.issuperset(map(type, values))
-
-
-def _summary(entry: Any, field: str) -> SuggestionMemory:
-    return SuggestionMemory(
-        suggestion_count=_count(entry, "suggestion_count", field),
-        last_confidence=_confidence(entry, "last_confidence", field),
-        last_decision=_text(entry, "last_decision", field, "suggest_subject"),
-        last_run_id=_text(entry, "last_run_id", field),
-    )
-
-
-def _latest(entry: Any, field: str) -> LatestRefinement:
-    return LatestRefinement(
-        run_id=_text(entry, "run_id", field),
-        decision=_text(entry, "decision", field),
-        primary_subject=_text(entry, "primary_subject", field),
-        confidence=_confidence(entry, "confidence", field),
-    )
-
-
-def _list_events(events: list[Any]) -> tuple[LifecycleEvent, ...]:
-    """Parsed events as records; raises `StateCorruptError` whose place is the field at fault."""
-    return tuple(_event(event, f"{EVENTS_KEY}[{index}]") for index, event in enumerate(events))
-
-
-def _event(event: Any, field: str) -> LifecycleEvent:
-    """An event; beyond its name and its subject a field of the wrong type counts as absent."""
-    if type(event) is not dict or type(event.get("event")) is not str:
-        raise _corrupt("not an event", field, expected='{"event": "confirm", "subject": ..., ...}')
-    subject = event.get("subject")
-    if subject is not None and type(subject) is not str:
-        raise _corrupt("not a text", f"{field}.subject")
-
-    def text(key: str, default: str = "") -> str:
-        value = event.get(key)
-        return value if type(value) is str else default
-
-    revision = event.get("revision")
-    return LifecycleEvent(
-        event=event["event"],
-        subject=subject,
-        source=text("source", "user"),
-        write_manifest=event.get("write_manifest") is True,
-        run_id=text("run_id"),
-        time=text("time"),
-        revision=revision if type(revision) is int else 0,
-        proposal=text("proposal"),
     )

@@ -135,7 +135,7 @@ class Store(NamedTuple):
         steps = None
         warnings: tuple[str, ...] = ()
         if intent is not None:
-            from qiongli.project._transaction import unfinished
+            from qiongli.project._intent import unfinished
 
             steps = unfinished(self.project, intent)
             if steps is None:
