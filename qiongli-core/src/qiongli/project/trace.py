@@ -81,7 +81,7 @@ def record_refinement(
         run_id = _free_run_id(store.project, before.revision + 1)
         counted, suggestions = _count(before, packet, run_id)
         files = _run_files(store, before, packet, run_id, task_packet, proposal, source)
-        from qiongli.project.actions import written_memory
+        from qiongli.project._memory_writing import written_memory
 
         plan = Plan(Request("record"), suggestions=suggestions)
         latest = LatestRefinement(run_id, packet.decision, packet.primary_subject, packet.confidence)
