@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from written_page import publish
 
 from qiongli.contract.files import MAXIMUM_RESOURCE
 from qiongli.contract.format import (
@@ -162,14 +163,8 @@ def page() -> str:
 
 
 def main() -> None:
-    """Write or compare."""
-    current = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
-    if current == page():
-        return
-    if "--check" in sys.argv[1:]:
-        sys.exit("docs/reference/contract.md is stale; run: python tools/generate_contract_reference.py")
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(page(), encoding="utf-8", newline="\n")
+    """Write the page, or with `--check` fail when it would change."""
+    publish(PAGE, page(), __file__)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+
+from written_page import publish
 
 from qiongli.evaluation.fixtures import REQUIRED_CATEGORIES
 from qiongli.evaluation.thresholds import (
@@ -87,13 +88,8 @@ def page() -> str:
 
 
 def main() -> None:
-    """Write or compare."""
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
-            sys.exit("docs/reference/gate.md is stale; run: python tools/generate_gate_reference.py")
-        return
-    PAGE.write_text(text, encoding="utf-8")
+    """Write the page, or with `--check` fail when it would change."""
+    publish(PAGE, page(), __file__)
 
 
 if __name__ == "__main__":

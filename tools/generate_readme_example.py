@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from generate_scoring_example import shipped
+from written_page import publish
 
 from qiongli.cli._explain import explanation
 from qiongli.records.project import ManifestState
@@ -34,12 +35,7 @@ def page() -> str:
 
 def main() -> None:
     """Write the page, or with `--check` fail when it would change."""
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if PAGE.read_text(encoding="utf-8") != text:
-            sys.exit(f"{PAGE.name} is not current; run: python tools/{Path(__file__).name}")
-        return
-    PAGE.write_text(text, encoding="utf-8", newline="\n")
+    publish(PAGE, page(), __file__)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+from written_page import publish
+
 from qiongli.contract import load_contract
 from qiongli.evaluation.catalogue import MeasuringRuntime, as_subject, measuring_runtime, switched_on
 from qiongli.limits import DEFAULT_LIMITS
@@ -157,12 +159,7 @@ def page() -> str:
 
 def main() -> None:
     """Write the page, or with `--check` fail when it would change."""
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if PAGE.read_text(encoding="utf-8") != text:
-            sys.exit(f"{PAGE.name} is not current; run: python tools/{Path(__file__).name}")
-        return
-    PAGE.write_text(text, encoding="utf-8", newline="\n")
+    publish(PAGE, page(), __file__)
 
 
 if __name__ == "__main__":

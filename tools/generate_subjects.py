@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+
+from written_page import publish
 
 from qiongli.contract import load_contract
 from qiongli.contract.models import CONTRACT_FILE, SubjectContract
@@ -91,13 +92,8 @@ def _row(name: str, value: object) -> str:
 
 
 def main() -> None:
-    """Write or compare."""
-    text = page().rstrip("\n") + "\n"
-    if "--check" in sys.argv[1:]:
-        if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
-            sys.exit("docs/reference/subjects.md is stale; run: python tools/generate_subjects.py")
-        return
-    PAGE.write_text(text, encoding="utf-8")
+    """Write the page, or with `--check` fail when it would change."""
+    publish(PAGE, page().rstrip("\n") + "\n", __file__)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from qiongli.clarification import ask, check_answer, intent_evidence
+from qiongli.clarification import ask, intent_evidence
 from qiongli.diagnostics import observe
 from qiongli.document import read_document
 from qiongli.errors import InputError
@@ -92,8 +92,9 @@ def infer_subject_refinement(
 ) -> RefinementPacket:
     """Answer for one task; see `qiongli.runtime.infer_subject_refinement` for the public door."""
     limits = runtime.limits.strict() if manifest_state.strictness == "strict" else runtime.limits
-    for fact_id, subject in (answers or {}).items():
-        check_answer(fact_id, subject)
+    # Made first, because that checks the answers; only checked ids can be put in order.
+    intents = [intent_evidence(fact_id, subject) for fact_id, subject in (answers or {}).items()]
+    intents.sort(key=lambda intent: intent.signal_id)
     check_budget(budget)
     try:
         document = read_document(task_packet, limit=limits.input_size)
@@ -114,8 +115,8 @@ def infer_subject_refinement(
     found = runtime.index.detect(document)
     if runtime.hooks is not None:
         found = (*found, *runtime.hooks.detect(document))
-    if answers:
-        found = (*found, *[intent_evidence(fact_id, subject) for fact_id, subject in sorted(answers.items())])
+    if intents:
+        found = (*found, *intents)
     counted = counted_by_subject(found)
     directives = read_directives(found)
     advised = advice(session, document, limits)
